@@ -30,10 +30,10 @@ class Constants:
                 return name
         if cls._is_bitfield:
             names = [n for n, m in members.items() if m and m & (m - 1) == 0 and value & m]
-            known = 0
+            named_bits = 0
             for name in names:
-                known |= members[name]
-            if names and known == value:
+                named_bits |= members[name]
+            if names and named_bits == value:
                 return " | ".join(names)
             if value == 0:
                 return ""

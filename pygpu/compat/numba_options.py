@@ -15,11 +15,11 @@ __all__ = ["checking_options"]
 def checking_options(decorator: Any) -> Any:
     """The decorator, which refuses options that it does not have, and warns of nopython for CUDA,
     as Numba does."""
-    known = {*inspect.signature(decorator).parameters, *IGNORED} - {"options"}
+    allowed = {*inspect.signature(decorator).parameters, *IGNORED} - {"options"}
 
     @functools.wraps(decorator)
     def decorate(*args: Any, **options: Any) -> Any:
-        unknown = sorted(set(options) - known)
+        unknown = sorted(set(options) - allowed)
         on_cuda = options.get("target") == "cuda"
         name = decorator.__name__
         if unknown and on_cuda and name == "guvectorize":

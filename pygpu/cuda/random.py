@@ -92,18 +92,18 @@ class _Linear:
         return found
 
 
-_known: list[_Linear] = []
+_powers: list[_Linear] = []
 
 
 def _jumps(power: int) -> _Linear:
     """2**power jumps."""
-    if not _known:
+    if not _powers:
         one, none = np.uint64(1) << np.arange(64, dtype=np.uint64), np.zeros(64, np.uint64)
-        _known.append(_Linear(_jump(np.concatenate([one, none]), np.concatenate([none, one]))))
-    while len(_known) <= power:
-        last = _known[-1]
-        _known.append(_Linear(last(*last.columns)))
-    return _known[power]
+        _powers.append(_Linear(_jump(np.concatenate([one, none]), np.concatenate([none, one]))))
+    while len(_powers) <= power:
+        last = _powers[-1]
+        _powers.append(_Linear(last(*last.columns)))
+    return _powers[power]
 
 
 def _first_word(seed: int) -> int:

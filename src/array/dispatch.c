@@ -348,8 +348,8 @@ int arr_fast_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, in
 
 static const char call_doc[] = "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, "
                                "*operands: Any, out: Any = None) -> Any\n\n"
-                               "The result of an operation whose kernel is known for such "
-                               "operands; None if it is not, and nothing was done.";
+                               "Launch an operation by the cache and return its result; "
+                               "None if no launch is cached for such operands.";
 
 static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                       PyObject *kwnames) {
@@ -403,8 +403,8 @@ static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
 
 static const char reduce_doc[] = "_reduce(name, axis, keepdims, /, *arrays)\n--\n\n(name: Any, "
                                  "axis: Any, keepdims: bool, /, *arrays: Any) -> Any\n\n"
-                                 "The result of a reduction that is known for arrays of these "
-                                 "layouts; None if it is not, and nothing was done.";
+                                 "Launch a reduction by the cache and return its result; None "
+                                 "if no launch is cached for arrays of these layouts.";
 
 static PyObject *reduce(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     PyObject *result;
@@ -419,8 +419,8 @@ static PyObject *reduce(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
 
 static const char axes_doc[] =
     "_axes(axis, keepdims, /)\n--\n\n(axis: Any, keepdims: bool, /) -> int\n\n"
-    "What Plans.add() takes as *extra* for a reduction over these axes; -1 for what is not "
-    "remembered.";
+    "The number that Plans.add() takes as *extra* for a reduction over these axes; -1 if it is not "
+    "cached.";
 
 static PyObject *axes(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     if (nargs != 2) {

@@ -198,16 +198,16 @@ static PyArray_Descr *dtype_of(DLDataType type) {
     static const struct {
         uint8_t code, bits;
         int num;
-    } known[] = {
+    } formats[] = {
         {DL_BOOL, 8, NPY_BOOL},       {DL_INT, 8, NPY_INT8},          {DL_INT, 16, NPY_INT16},
         {DL_INT, 32, NPY_INT32},      {DL_INT, 64, NPY_INT64},        {DL_UINT, 8, NPY_UINT8},
         {DL_UINT, 16, NPY_UINT16},    {DL_UINT, 32, NPY_UINT32},      {DL_UINT, 64, NPY_UINT64},
         {DL_FLOAT, 16, NPY_HALF},     {DL_FLOAT, 32, NPY_FLOAT},      {DL_FLOAT, 64, NPY_DOUBLE},
         {DL_COMPLEX, 64, NPY_CFLOAT}, {DL_COMPLEX, 128, NPY_CDOUBLE},
     };
-    for (size_t i = 0; type.lanes == 1 && i < sizeof known / sizeof *known; i++) {
-        if (known[i].code == type.code && known[i].bits == type.bits) {
-            return PyArray_DescrFromType(known[i].num);
+    for (size_t i = 0; type.lanes == 1 && i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i].code == type.code && formats[i].bits == type.bits) {
+            return PyArray_DescrFromType(formats[i].num);
         }
     }
     for (size_t i = 0; type.lanes == 1 && i < ML_TYPES; i++) {

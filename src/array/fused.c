@@ -259,8 +259,8 @@ static PyObject *FusedCall_forget(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 PG_DOC(FusedCall_new__doc__, "FusedCall", "plain, is_static",
        "(plain: Callable[..., Any], is_static: tuple[bool, ...])",
-       "A function whose calls run a Program that is remembered for such arguments, and otherwise "
-       "self._call(). is_static: for each parameter, whether its value is part of the program.");
+       "A function whose calls run the Program cached for such arguments, or self._call() if there "
+       "is none. is_static: for each parameter, whether its value is part of the program.");
 static ArgSpec FusedCall_new_args = PG_ARGSPEC(FusedCall_new__doc__);
 
 static PyObject *FusedCall_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {

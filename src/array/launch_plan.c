@@ -319,14 +319,14 @@ PG_DOC(
     "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: "
     "tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
     "written: tuple[int, ...] = (), op: int = 0) -> bool",
-    "Remember what is launched for such operands. out: the array that was given for the result, "
-    "or None; in steps it is the operand after the "
-    "others. result: an array whose dtype and layout a new result shall have, None for none. A "
+    "Cache the launches of a call for operands with these layouts. out: the array passed for the "
+    "result, or None; in steps it is the operand after the "
+    "others. result: an array with the dtype and layout of a new result, None for none. A "
     "step is (kernel, sizes, local size, operands, "
-    "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as "
+    "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, each "
     "(dtype, items); whole: arrays are one argument "
     "each, else memory and offset. written: operands that depend on the last event. op: the "
-    "number of the operation for chains, 0 of none. False for operands that are not remembered.");
+    "number of the operation for chains, 0 of none. False if such operands cannot be cached.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
 /* The arguments of Plans.add(), in order. */
@@ -537,9 +537,9 @@ PyObject *plan_run_into(Plan *plan, GPUArray *first, PyObject *const *operands, 
 
 static const char run_doc[] =
     "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
-    "Launch what is remembered for such operands: the new result, or else the event in a tuple of "
-    "one. None if nothing is "
-    "remembered, and nothing was done.";
+    "Launch the plan cached for operands with these layouts. Returns the new result, or the event "
+    "in "
+    "a tuple of one if there is none; None if no plan is cached.";
 
 int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n) {
     return id >= 0 && n >= 1 && n <= PLAN_OPERANDS && plan_key(key, id, 0, operands, (int)n) &&
@@ -592,8 +592,8 @@ static PyMemberDef Plans_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Plans_slots[] = {
-    {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches that are remembered by the shapes, strides "
-                        "and dtypes of their operands."},
+    {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches, cached by the shapes, strides and "
+                        "dtypes of their operands."},
     {Py_tp_new, (void *)Plans_new},
     {Py_tp_traverse, (void *)Plans_traverse},
     {Py_tp_clear, (void *)Plans_clear},

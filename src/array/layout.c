@@ -53,12 +53,12 @@ int arr_make_layout_objects(GPUArray *self) {
             key = (key ^ (uint64_t)self->dims[i]) * 0x9E3779B97F4A7C15u;
         }
         size_t at = (size_t)(key >> 32) % RECENT;
-        int known = recent[at].objects.shape != NULL && recent[at].ndim == self->ndim &&
-                    recent[at].itemsize == itemsize && recent[at].size == self->size;
-        for (int i = 0; known && i < n; i++) {
-            known = recent[at].dims[i] == self->dims[i];
+        int same = recent[at].objects.shape != NULL && recent[at].ndim == self->ndim &&
+                   recent[at].itemsize == itemsize && recent[at].size == self->size;
+        for (int i = 0; same && i < n; i++) {
+            same = recent[at].dims[i] == self->dims[i];
         }
-        if (known) {
+        if (same) {
             copy_objects(&objects, &recent[at].objects);
         } else {
             if (make_objects(&objects, self) < 0) {

@@ -13,7 +13,7 @@ typedef struct {
     int next; /* the slot to be replaced next */
     struct {
         PyObject *backend, *plans; /* weak */
-    } known[BACKENDS];
+    } entries[BACKENDS];
 } PlansOfBackends;
 
 static PyObject *OfBackends_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -28,8 +28,8 @@ static void OfBackends_dealloc(PyObject *op) {
     PlansOfBackends *self = (PlansOfBackends *)op;
     PyTypeObject *type = Py_TYPE(op);
     for (int i = 0; i < BACKENDS; i++) {
-        Py_XDECREF(self->known[i].backend);
-        Py_XDECREF(self->known[i].plans);
+        Py_XDECREF(self->entries[i].backend);
+        Py_XDECREF(self->entries[i].plans);
     }
     type->tp_free(op);
     Py_DECREF(type);
@@ -46,10 +46,10 @@ static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     int i = 0;
-    while (i < BACKENDS && !arr_weakref_is(self->known[i].backend, args[0])) {
+    while (i < BACKENDS && !arr_weakref_is(self->entries[i].backend, args[0])) {
         i++;
     }
-    if (i < BACKENDS && arr_weakref_is(self->known[i].plans, args[1])) {
+    if (i < BACKENDS && arr_weakref_is(self->entries[i].plans, args[1])) {
         Py_RETURN_NONE;
     }
     PyObject *backend = PyWeakref_NewRef(args[0], NULL);
@@ -62,14 +62,14 @@ static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t
         i = self->next;
         self->next = (self->next + 1) % BACKENDS;
     }
-    Py_XSETREF(self->known[i].backend, backend);
-    Py_XSETREF(self->known[i].plans, plans);
+    Py_XSETREF(self->entries[i].backend, backend);
+    Py_XSETREF(self->entries[i].plans, plans);
     Py_RETURN_NONE;
 }
 
 static const char run_doc[] =
     "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
-    "Plans.run() of the operands' backend; None if nothing is remembered.";
+    "Plans.run() of the operands' backend; None if no plan is cached.";
 
 static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     PlansOfBackends *self = (PlansOfBackends *)op;
@@ -78,8 +78,8 @@ static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t 
         Py_RETURN_NONE;
     }
     for (int i = 0; i < BACKENDS; i++) {
-        if (arr_weakref_is(self->known[i].backend, key.first->backend)) {
-            PyObject *plans = arr_weakref_get(self->known[i].plans);
+        if (arr_weakref_is(self->entries[i].backend, key.first->backend)) {
+            PyObject *plans = arr_weakref_get(self->entries[i].plans);
             PyObject *result = plans != NULL ? plans_run((Plans *)plans, &key, args + 1)
                                              : Py_NewRef(Py_None);
             Py_XDECREF(plans);

@@ -109,25 +109,25 @@ PyObject *fast_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* Computes the length for -1, and checks the number of items. Returns 1, or 0 if the shape does
  * not fit. */
 static int complete(Py_ssize_t *shape, int ndim, Py_ssize_t size) {
-    Py_ssize_t known = 1;
+    Py_ssize_t product = 1;
     int unknown = -1;
     for (int k = 0; k < ndim; k++) {
         if (shape[k] == -1 && unknown < 0) {
             unknown = k;
-        } else if (shape[k] < 0 || (shape[k] > 0 && known > PY_SSIZE_T_MAX / shape[k])) {
+        } else if (shape[k] < 0 || (shape[k] > 0 && product > PY_SSIZE_T_MAX / shape[k])) {
             return 0;
         } else {
-            known *= shape[k];
+            product *= shape[k];
         }
     }
     if (unknown >= 0) {
-        if (known == 0 || size % known != 0) {
+        if (product == 0 || size % product != 0) {
             return 0;
         }
-        shape[unknown] = size / known;
+        shape[unknown] = size / product;
         return 1;
     }
-    return known == size;
+    return product == size;
 }
 
 PyObject *fast_reshape(PyObject *const *a, Py_ssize_t n) {

@@ -163,8 +163,8 @@ PyObject *pg_handle_counts(const long *live, const char *const *kinds, int n) {
 PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False, stop=False",
        "(reset: bool = False, held: bool = False, stop: bool = False) -> dict[str, int]",
        "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
-       "held: count from this reset on only those made with the GIL held. stop: end counting, as\n"
-       "what pygpu remembers is not used meanwhile. For tests only.");
+       "held: count from this reset on only those made with the GIL held. stop: end counting,\n"
+       "because caches are not used meanwhile. For tests only.");
 PG_FUNCTION(call_counts, 3)
 static PyObject *call_counts_impl(PyObject *module, PyObject *const *a) {
     const PgDriver *self = driver_of(module);

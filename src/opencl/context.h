@@ -5,7 +5,7 @@
 #include "opencl/device.h"
 
 typedef struct Context {
-    OCL_KNOWN_HEAD(cl_context, context)
+    OCL_INSTANCE_HEAD(cl_context, context)
     int version;   /* the lowest version of its devices */
     int shares_gl; /* 1 if it was made with an OpenGL context, 0 if without; -1 if made elsewhere,
                     * so unknown */

@@ -17,7 +17,7 @@ typedef struct {
 } DeviceLimits;
 
 typedef struct Device {
-    OCL_KNOWN_HEAD(cl_device_id, id)
+    OCL_INSTANCE_HEAD(cl_device_id, id)
     Platform *platform;
     int version;
     int owned;     /* a sub-device, whose handle must be released */

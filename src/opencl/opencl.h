@@ -44,8 +44,8 @@ State *ocl_state_of(PyTypeObject *type); /* also for Python subclasses; NULL wit
     State *state; \
     PyObject *weakrefs;
 
-#define OCL_KNOWN_HEAD(type, name) \
-    OCL_HEAD type name;            \
+#define OCL_INSTANCE_HEAD(type, name) \
+    OCL_HEAD type name;               \
     PyObject *next_instance; /* of a kind that is found by handle: instance_registry.h */
 
 typedef struct {

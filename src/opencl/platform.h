@@ -5,7 +5,7 @@
 #include "opencl/opencl.h"
 
 typedef struct Platform {
-    OCL_KNOWN_HEAD(cl_platform_id, id)
+    OCL_INSTANCE_HEAD(cl_platform_id, id)
     int version;     /* 100, 110, 120, 200, 210, 220, 300 */
     unsigned quirks; /* OCL_QUIRK_...: quirks.h */
     PyObject *dict;

@@ -5,7 +5,7 @@
 #include "opencl/context.h"
 
 typedef struct Queue {
-    OCL_KNOWN_HEAD(cl_command_queue, queue)
+    OCL_INSTANCE_HEAD(cl_command_queue, queue)
     Context *context;
     Device *device;
     cl_bitfield properties;

@@ -46,7 +46,7 @@ def test_on_the_host_with_one_warning(make, monkeypatch):
 
     for name in ("CUFFT", "CUSOLVER"):
         monkeypatch.setenv(f"PYGPU_{name}_LIBRARY", "none")
-    loading.forget()
+    loading.reset()
     monkeypatch.setattr(on_host, "_warned", False)
     a = host("f8", (5, 5)) + 5 * np.eye(5)
     b = host("f8", 5)
@@ -64,7 +64,7 @@ def test_on_the_host_with_one_warning(make, monkeypatch):
         same(out, np.fft.ifft(b))
         same(np.linalg.eig(make(a + a.T)).eigenvalues, np.linalg.eig(a + a.T).eigenvalues)
     monkeypatch.undo()
-    loading.forget()
+    loading.reset()
 
 
 def test_what_there_is_not(make):

@@ -90,7 +90,7 @@ def test_lines_by_other_numbers_of_a_plan(make, changes):
 
 
 def _launches(backend):
-    """The numbers of launches of the plans made since forget()."""
+    """The numbers of launches of the plans made since clear_plans()."""
     plans = backend._fft_plans.values()
     return [len(made.steps) for made in plans if isinstance(made, transform._Plan)]
 
@@ -114,7 +114,7 @@ def test_all_passes_of_a_line_in_one_kernel_on_cpus(make, name, n, dtype, launch
             pytest.skip("the device is not a CPU")
         many = backend.limits.units * transform._SHARES + 1
         a = input_of(name, (many, n // 2 + 1 if name == "irfft" else n), dtype)
-        transform.forget(backend)
+        transform.clear_plans(backend)
         same_as_numpy(make, name, a, n=n)
         assert _launches(backend) == [launches]
         if n == 8192:
@@ -132,7 +132,7 @@ def test_a_convolution_in_three_passes(make, dtype):
     try:
         a = input_of("fft", (3, 127), dtype)
         backend = make(np.zeros(1)).backend
-        transform.forget(backend)
+        transform.clear_plans(backend)
         same_as_numpy(make, "fft", a)
         assert _launches(backend) == [3]
         if dtype == "D":
@@ -420,12 +420,12 @@ def test_a_second_call_compiles_and_copies_nothing(make):
 
 def test_plans_are_bounded(make, monkeypatch):
     monkeypatch.setattr(transform, "_MOST", 6)
-    transform.forget(make.backend)  # plans of earlier tests are never evicted by hits
+    transform.clear_plans(make.backend)  # plans of earlier tests are never evicted by hits
     a = host("F", (2, 8))
     for n in range(1, 9):
         close(np.fft.fft(make(a[:, :n])), np.fft.fft(a[:, :n]))
         assert len(make.backend._fft_plans) <= 6
-    transform.forget(make.backend)
+    transform.clear_plans(make.backend)
     close(np.fft.fft(make(a)), np.fft.fft(a))
 
 

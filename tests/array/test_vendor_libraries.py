@@ -46,7 +46,7 @@ def stub(compiled, cuda_context, monkeypatch):
     for name in NAMES:
         monkeypatch.setenv(f"PYGPU_{name.upper()}_LIBRARY", str(compiled))
     monkeypatch.setenv("PYGPU_FFT", "cufft")
-    loading.forget()
+    loading.reset()
     library = ctypes.CDLL(str(compiled))
     wait = ctypes.CFUNCTYPE(None)(driver.Context.synchronize)
     entry = ctypes.c_void_p.in_dll(library, "stub_wait")
@@ -60,7 +60,7 @@ def stub(compiled, cuda_context, monkeypatch):
         entry.value = None
         cuda_context.pop()
         monkeypatch.undo()
-        loading.forget()
+        loading.reset()
 
 
 def count(stub, name):

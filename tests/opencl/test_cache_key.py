@@ -23,7 +23,7 @@ def test_forms_of_include(tmp_path, include):
     before = cache.keys(include.encode(), words, [])
     scan = cache._Scan([str(tmp_path)])
     scan.scan(include.encode())
-    assert scan.known and [name for name, content in scan.found] == ["h.h"]
+    assert scan.complete and [name for name, content in scan.found] == ["h.h"]
     assert scan.found[0][1] == b"// one"
     assert before == []
 
@@ -44,7 +44,7 @@ def test_what_cannot_be_known_is_not_cached(text):
 def test_commented_include_is_none():
     scan = cache._Scan([])
     scan.scan(b'// #include "a.h"\n/*\n#include "b.h"\n*/\nint a; // include')
-    assert scan.known and scan.found == []
+    assert scan.complete and scan.found == []
 
 
 def test_environment_of_the_driver_counts(device, monkeypatch):

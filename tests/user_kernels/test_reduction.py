@@ -144,13 +144,13 @@ def test_two_launches_at_most(side, kernels):
     kernel = make(kernels, side, np.float32, "0", "a+b", arguments="float *in")
     array = side.array(np.ones(50000, np.float32))
     kernel(array)
-    launches = array.backend.kept_for(kernel._do)
+    launches = array.backend.cache_for(kernel._do)
     assert len(launches) == 2
     counted = []
     for key, launch in list(launches.items()):
         launches[key] = lambda *a, _launch=launch, **k: (counted.append(1), _launch(*a, **k))[1]
     # what C has remembered of the first call
-    array.backend.kept_for(kernel._do.first)["plans"].clear()
+    array.backend.cache_for(kernel._do.first)["plans"].clear()
     try:
         assert kernel(side.array(np.ones(50000, np.float32))).get() == 50000
     finally:

@@ -338,7 +338,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 def _set_where(a: Any, mask: Any, value: Any) -> None:
     from . import elementwise
 
-    if a.size == 0 or launch_cache.launch_known("set where", mask, value, a, out=a) is not None:
+    if a.size == 0 or launch_cache.run_cached("set where", mask, value, a, out=a) is not None:
         return
     dtype, given = a.dtype, (mask, value, a)
     operation = elementwise.Operation(
@@ -380,13 +380,13 @@ def take(
     name, report, given, plans = "", None, a, a.backend.table.plans
     if out is None and mode == "raise" and type(indices) is type(a) and type(axis) in _AXIS_TYPES:
         name, report = f"take {axis}", Report(a)
-        known = plans.run(name, a, indices, report.array)
-        if known is not None:
+        cached = plans.run(name, a, indices, report.array)
+        if cached is not None:
             number, value = report.read()
             if number:
                 flat = axis is None
                 _out_of_bounds(value, *((0, a.size) if flat else (axis % a.ndim, a.shape[axis])))
-            return known
+            return cached
     elif out is None and mode == "raise" and not primitives.is_array(indices):
         name = f"take there {axis}"  # indices from the host are checked there
     a = a._aligned()
@@ -398,9 +398,9 @@ def take(
     length = a.shape[axis]
     array, checked = _index_array(a, _whole(indices), length, axis, mode)
     if name and report is None:
-        known = plans.run(name, given, array)
-        if known is not None:
-            return known
+        cached = plans.run(name, given, array)
+        if cached is not None:
+            return cached
     if length == 0 and array.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     shape = a.shape[:axis] + array.shape + a.shape[axis + 1 :]
@@ -451,11 +451,11 @@ class IndexedCopies:
 
     def take(self, a: Any) -> Any:
         """take() of the flat array."""
-        known = self._run("take None", a)
-        if known is None:
+        cached = self._run("take None", a)
+        if cached is None:
             return take(a, self.indices)
         self.again.append(lambda: take(a, self.indices))
-        return known
+        return cached
 
     def put(self, a: Any, values: Any) -> None:
         """put() of *values*."""

@@ -153,12 +153,14 @@ def _save(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 @cache
-def _names(function: Any, known: Any) -> tuple[tuple[str, ...], frozenset[str], dict[str, str]]:
+def _names(
+    function: Any, implementation: Any
+) -> tuple[tuple[str, ...], frozenset[str], dict[str, str]]:
     """Return NumPy's names of a function's positional arguments, the names of the
     implementation's, and what it calls those of NumPy's that it lacks. All are empty if either
     cannot be inspected."""
     try:
-        numpys, own = signature(function).parameters, signature(known).parameters
+        numpys, own = signature(function).parameters, signature(implementation).parameters
     except (TypeError, ValueError):
         return (), frozenset(), {}
     theirs, ours = (
@@ -170,10 +172,10 @@ def _names(function: Any, known: Any) -> tuple[tuple[str, ...], frozenset[str], 
     return theirs, named, {t: o for t, o in pairs if t not in own and o not in numpys}
 
 
-def _by_position(function: Any, known: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _by_position(function: Any, implementation: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Pass leading arguments by position if the implementation has other names for them than
     NumPy, as numpy.vstack(tup=arrays), and others by its names."""
-    names, own, renamed = _names(function, known)
+    names, own, renamed = _names(function, implementation)
     last = named = len(args)
     for name in names[len(args) :]:
         if name not in kwargs:
@@ -188,24 +190,24 @@ def _by_position(function: Any, known: Any, args: Any, kwargs: Any) -> tuple[Any
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """Implement ``__array_function__`` of an array."""
-    known = _table().get(function)
-    if known is None:
+    implementation = _table().get(function)
+    if implementation is None:
         from .routines import table as array_table
 
-        known = array_table.makers(like).get(function)
-        if known is None and function in _SAVING:
+        implementation = array_table.makers(like).get(function)
+        if implementation is None and function in _SAVING:
             return _save(function, args, kwargs)
-        if known is None and function is np.datetime_as_string:
+        if implementation is None and function is np.datetime_as_string:
             raise TypeError(
                 "numpy.datetime_as_string: a device has no strings; copy the dates: "
                 "numpy.datetime_as_string(x.get())"
             )
-        return NotImplemented if known is None else known(*args, **kwargs)
+        return NotImplemented if implementation is None else implementation(*args, **kwargs)
     if kwargs:
-        args, kwargs = _by_position(function, known, args, kwargs)
+        args, kwargs = _by_position(function, implementation, args, kwargs)
     first = args[0] if args else None
     if isinstance(first, GPUArray):
-        return known(*args, **kwargs)
+        return implementation(*args, **kwargs)
     name = f"numpy.{function.__name__}"
     if isinstance(first, (np.ndarray, list)) and function in _CHANGED:
         raise TypeError(
@@ -216,7 +218,7 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
         args = (like._from_host(first), *args[1:])  # copied to the device, like operands
     try:
-        return known(*args, **kwargs)
+        return implementation(*args, **kwargs)
     except (AttributeError, StopIteration) as error:  # it was mistaken for a device array
         kinds = ", ".join(type(x).__name__ for x in (*args, *kwargs.values()))
         raise TypeError(

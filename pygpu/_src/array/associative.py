@@ -36,8 +36,8 @@ class Function(Frozen):
 
     name: for messages. text: helper functions of the common language; join: statements that set
     ``r`` from ``a`` and ``b``, all of the compute type of dtype. key: distinguishes text and join
-    from those of every other function. known: "sum", "prod", "max" or "min" if the function equals
-    that one, whose kernels may join items in any order; nan then propagates.
+    from those of every other function. reduction_name: "sum", "prod", "max" or "min" if the
+    function equals that one, whose kernels may join items in any order; nan then propagates.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Function(Frozen):
     join: str
     key: Hashable
     features: frozenset[str] = frozenset()
-    known: str | None = None
+    reduction_name: str | None = None
 
 
 def _item(x: DType, number: DType) -> str:
@@ -149,9 +149,9 @@ def reduce(
         return
     if out.size == 0:
         return
-    if function.known is not None:
+    if function.reduction_name is not None:
         lazy("pygpu._src.array.reduction").reduce(
-            function.known, a, axes, dtype=number, out=out, initial=initial
+            function.reduction_name, a, axes, dtype=number, out=out, initial=initial
         )
         return
     form = (function.key, number, out.dtype, out.strides, initial is not None, least)
@@ -344,8 +344,9 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     dtypes.require(backend, function.name, a.dtype, number, out.dtype, dates=True)
     if a.size == 0:
         return
-    if function.known in ("sum", "prod"):
-        lazy("pygpu._src.array.scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
+    if function.reduction_name in ("sum", "prod"):
+        kind = f"cum{function.reduction_name}"
+        lazy("pygpu._src.array.scan").scan(kind, a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]
     kept_shape, (x_kept, y_kept) = layout.collapse_in_order(

@@ -183,15 +183,15 @@ def check_range(
     if low == high:
         return None
     begin, end = address + low, address + high
-    known = None
+    allocation = None
     if 0 < begin and end < 1 << 64:
-        known = _cuda()._memory_range(begin, end - begin)
-    if known is None:
+        allocation = _cuda()._memory_range(begin, end - begin)
+    if allocation is None:
         raise BufferError(
             f"{call}: items lie at {begin:#x} to {end:#x}, which is not memory of the CUDA driver "
             "that pygpu uses"
         )
-    start, size, device = known
+    start, size, device = allocation
     if begin < start or end > start + size:
         raise BufferError(
             f"{call}: items lie at {begin:#x} to {end:#x}, outside of their allocation, which is "

@@ -25,9 +25,9 @@ class Report:
 
     def __init__(self, side: Any) -> None:
         backend = side.backend
-        kept = backend.kernels.setdefault("reports", [])
+        free = backend.kernels.setdefault("reports", [])
         try:
-            memory = kept.pop()
+            memory = free.pop()
         except IndexError:
             memory = None
         cls: Any = type(side)
@@ -55,6 +55,6 @@ class Report:
 
     def keep(self) -> None:
         """Finish a launch that left zeros: the next one can use the memory."""
-        kept = self.array.backend.kernels.setdefault("reports", [])
-        if len(kept) < _MAX_FREE:
-            kept.append(self.array.base_data)
+        free = self.array.backend.kernels.setdefault("reports", [])
+        if len(free) < _MAX_FREE:
+            free.append(self.array.base_data)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "launch_known", "step"]
+__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "run_cached", "step"]
 
 # In the operands of a step: the new result, and the first of the scratch arrays.
 RESULT = _array._PLAN_RESULT
@@ -149,6 +149,6 @@ def _names(call: Call) -> tuple[Any, ...]:
     return (call.name,) if call.ufunc is None else (call.name, call.ufunc)
 
 
-def launch_known(name: str, *operands: Any, out: Any = None) -> Any:
+def run_cached(name: str, *operands: Any, out: Any = None) -> Any:
     """Run a cached call and return its result, else None."""
     return _array._call(name, *operands, out=out)

@@ -45,9 +45,9 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     Raises ValueError for numbers and for shapes that do not fit.
     """
     if out is None:
-        known = launch_cache.launch_known("matmul", a, b)
-        if known is not None:
-            return known
+        cached = launch_cache.run_cached("matmul", a, b)
+        if cached is not None:
+            return cached
     _check_operands(a, b)
     given = (a, b)
     a, b = a._aligned(), b._aligned()

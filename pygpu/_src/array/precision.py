@@ -22,8 +22,8 @@ def check(call: str, name: object) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{call}: precision must be a str, not {type(name).__name__}")
     if name not in NAMES:
-        known = ", ".join(map(repr, NAMES))
-        raise ValueError(f"{call}: precision must be one of {known}, not {name!r}")
+        names = ", ".join(map(repr, NAMES))
+        raise ValueError(f"{call}: precision must be one of {names}, not {name!r}")
     return name
 
 

@@ -180,9 +180,9 @@ def reduce(
     need at least one item, np.exceptions.AxisError, TypeError for unsupported dtypes.
     """
     if dtype is None and out is None and initial is None and where is None and ddof == 0:
-        known = _array._reduce(kind, axis, keepdims, a)
-        if known is not None:
-            return known
+        cached = _array._reduce(kind, axis, keepdims, a)
+        if cached is not None:
+            return cached
     given, axis_given, out_given = dtype, layout.axis_argument(axis), out
     found = _in_other_dtype(kind, a, axis, dtype, out, keepdims, where, ddof, initial)
     if found is not None:

@@ -63,9 +63,9 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     ValueError for an out of another shape, TypeError for one that cannot hold the result.
     """
     if dtype is None and out is None:
-        known = _array._reduce(kind, axis, False, a)
-        if known is not None:
-            return known
+        cached = _array._reduce(kind, axis, False, a)
+        if cached is not None:
+            return cached
     plain = dtype is None and out is None and a._is_aligned and (axis is not None or a.ndim == 1)
     extra = _array._axes(axis, False) if plain else -1
     a = a._aligned()

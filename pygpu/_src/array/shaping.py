@@ -338,9 +338,9 @@ class Shaping(Indexing[_ScalarT_co]):
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
         if queue is None:
-            known = launch_cache.launch_known("mul_add", self, other, selffac, otherfac, out=out)
-            if known is not None:
-                return known
+            cached = launch_cache.run_cached("mul_add", self, other, selffac, otherfac, out=out)
+            if cached is not None:
+                return cached
         loop = np.result_type(
             *(x.dtype if hasattr(x, "dtype") else x for x in (self, other, selffac, otherfac))
         )

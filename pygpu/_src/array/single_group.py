@@ -36,9 +36,9 @@ def _counter(like: Any) -> Any:
 def _counted(counter: Any) -> Any:
     """Return the two numbers, for which the host waits."""
     found = counter.get()
-    kept = counter.backend.kernels["counters"]
-    if len(kept) < _MAX_FREE:
-        kept.append(counter.base_data)
+    free = counter.backend.kernels["counters"]
+    if len(free) < _MAX_FREE:
+        free.append(counter.base_data)
     return found
 
 
@@ -189,9 +189,9 @@ def histogram(x: Any, edges: Any) -> Any:
     """Count the items of x in each bin; edges: of its dtype, at least two."""
     bins = edges.size - 1
     backend = x.backend
-    known = backend.table.plans.run("histogram", x, edges)
-    if known is not None:
-        return known
+    cached = backend.table.plans.run("histogram", x, edges)
+    if cached is not None:
+        return cached
     kernel = kernel_cache.get(
         backend,
         ("histogram", x.dtype),

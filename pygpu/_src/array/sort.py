@@ -79,9 +79,9 @@ def argsort(a: Any, axis: int | None = -1, order: Any = None) -> Any:
 def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
     call = "argsort" if positions else "sort"
     name = f"{call} {axis}" if axis is None or type(axis) is int else ""
-    known = a.backend.table.plans.run(name, a)
-    if known is not None:
-        return known
+    cached = a.backend.table.plans.run(name, a)
+    if cached is not None:
+        return cached
     given = a
     a = a._aligned()
     if not dtypes.computes(a.dtype):

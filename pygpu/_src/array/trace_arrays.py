@@ -375,10 +375,10 @@ class TracedArray(Tracer):
             _refuse_shape(name)
         if name.startswith("_"):
             raise AttributeError(name)
-        known = getattr(type(self.graph.like), name, None)
-        if known is None:
+        attribute = getattr(type(self.graph.like), name, None)
+        if attribute is None:
             raise AttributeError(f"{type(self.graph.like).__name__!r} has no attribute {name!r}")
-        if not callable(known):
+        if not callable(attribute):
             value = self.graph.like if name in ("backend", "device", "context", "queue") else None
             if value is not None:
                 return getattr(value, name)

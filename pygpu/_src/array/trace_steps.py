@@ -298,7 +298,7 @@ class Nest:
         n = len(plan.results)
         backend, outs, read = _prepare(plan, n, operands)
         strides = [a.strides for a in (*read, *outs)]
-        known = tuple(fused_nests.baked(s) for s in strides)
+        baked_strides = tuple(fused_nests.baked(s) for s in strides)
         lengths = [k for k, large in zip(plan.shape, plan.large, strict=True) if large]
         rows = prod(lengths)
         limits = backend.limits
@@ -308,11 +308,11 @@ class Nest:
             together = fused_nests.GROUP // plan.lanes * plan.each
             groups, size = min(-(-rows // together), 1 << 20), fused_nests.GROUP
         warps = limits.warps and not limits.is_cpu and plan.lanes > 1
-        text = fused_nests.source(plan, known, limits.is_cpu, warps)
+        text = fused_nests.source(plan, baked_strides, limits.is_cpu, warps)
         key = ("fused nest", hashlib.sha256(text.encode()).hexdigest())
         features = plan.features | ({"warps"} if warps else set())
         kernel = kernel_cache.get(backend, key, lambda: (text, "fused_nest"), features)
         constants = [rows, plan.length, *lengths[1:]]
-        for its, baked in zip(strides, known, strict=True):
+        for its, baked in zip(strides, baked_strides, strict=True):
             constants += [s for s, b in zip(its, baked, strict=True) if b is None]
         _launch(self.name, plan.number_dtypes, kernel, groups, size, n, operands, read, constants)

@@ -251,9 +251,9 @@ def call(
     """
     plain = where is True and dtype is None and signature is None and casting == "same_kind"
     if plain and queue is None and (out is None or len(out) == 1):
-        known = launch_cache.launch_known(name, *inputs, out=None if out is None else out[0])
-        if known is not None:
-            return known
+        cached = launch_cache.run_cached(name, *inputs, out=None if out is None else out[0])
+        if cached is not None:
+            return cached
     ufunc, asked = getattr(np, name), name
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
@@ -283,11 +283,11 @@ def call(
     dtypes.require(backend, name, *loop, dates=True)
     if name == "power" and loop_in[0].kind in "iu" and _is_negative(inputs[1]):
         raise ValueError("Integers to negative integer powers are not allowed.")
-    remembered = None
+    call = None
     if plain and len(outs) == 1 and name == asked:
-        remembered = launch_cache.Call(name, tuple(inputs), outs[0], ufunc)
+        call = launch_cache.Call(name, tuple(inputs), outs[0], ufunc)
     operation = operation_for(name, loop_in, loop_out)
-    results = apply(operation, inputs, outs, mask, queue, remembered, arrays)
+    results = apply(operation, inputs, outs, mask, queue, call, arrays)
     if results[0].size == 0:  # nothing was launched, and no number was converted
         _check_numbers(inputs, loop_in)
     return results[0] if len(results) == 1 else tuple(results)

@@ -30,5 +30,7 @@ class Template:
         """Return the text with each placeholder replaced by str(value). Extra values are ignored;
         placeholders inside values are not replaced. Raises KeyError for a placeholder without a
         value."""
-        known = {**(values or {}), **more}
-        return re.sub(_PLACEHOLDER, lambda match: str(known[match[1] or match[2]]), self.text)
+        substitutions = {**(values or {}), **more}
+        return re.sub(
+            _PLACEHOLDER, lambda match: str(substitutions[match[1] or match[2]]), self.text
+        )

@@ -371,11 +371,11 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
         if aliases is None:
             aliases = _aliases(text, macros)
             structs = _structs(without_comments(source), text, aliases)
-        known = aliases
+        visible = aliases
         if "template" in before:  # its parameters may shadow aliases
-            known = {a: t for a, t in aliases.items() if a not in _WORD.findall(before)}
+            visible = {a: t for a, t in aliases.items() if a not in _WORD.findall(before)}
         parts = _split(inside) if inside.strip() not in ("", "void") else []
-        rows = [_parameter(part, known, structs) for part in parts]
+        rows = [_parameter(part, visible, structs) for part in parts]
         if found is not None and [row[:3] for row in found] != [row[:3] for row in rows]:
             return None  # an overload, or declared differently in two branches of an #if
         found = rows

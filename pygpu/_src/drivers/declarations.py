@@ -279,23 +279,23 @@ def _statements(text: str) -> list[str]:
     return [part for part, end in zip(parts[::2], parts[1::2]) if end == ";"]
 
 
-def _named_size(words: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
+def _named_size(words: list[str], sizes: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
     words = [word for word in words if _plain(word) not in _QUALIFIERS]
     name = " ".join(words)
-    if name in known:
-        return known[name]
+    if name in sizes:
+        return sizes[name]
     base = _base_type(words, {})
     return (_SIZES[base],) * 2 if base in _SIZES else None
 
 
-def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
+def _struct_size(body: str, sizes: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
     """Return the size and alignment of a struct with these members; None if they are not certainly
     understood."""
     size, largest = 0, 0
     for statement in body.split(";")[:-1]:
         first, *others = statement.split(",")
         head = _FIRST.fullmatch(first.strip())
-        kind = _named_size(head[1].split(), known) if head is not None else None
+        kind = _named_size(head[1].split(), sizes) if head is not None else None
         if head is None or kind is None:
             return None
         for declared in (head[2], *others):
@@ -328,26 +328,26 @@ def type_definitions(source: str) -> dict[str, int | str]:
     text, conditional = _conditional_lines(text)
     unsure = {*macros, *re.findall(r"\b\w+\b", " ".join(_statements(conditional)))}
     unsure -= {*_SIZES, "unsigned", "signed"} - macros
-    known: dict[str, tuple[int, int]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
     plain: dict[str, str] = {}  # types other than structs
     for match in _DEFINITION.finditer(text):
         if match["body"] is not None:
             words = set(re.findall(r"\w+", match["body"]))
-            found = None if unsure & words else _struct_size(match["body"], known)
+            found = None if unsure & words else _struct_size(match["body"], sizes)
             names = [f"struct {match['tag']}"] if match["tag"] else []
             names += [match["name"]] if match["typedef"] and match["name"] else []
         else:
             *declared, alias = match["words"].split()
             original = [word for word in declared if word not in _QUALIFIERS]
-            found = None if unsure.intersection(original) else _named_size(original, known)
+            found = None if unsure.intersection(original) else _named_size(original, sizes)
             names = [alias]
             base = _base_type(original, plain) or ""
             if base in _SIZES:
                 plain[names[0]] = base
         for name in names:
-            if found is None or known.get(name, found) != found or name.split()[-1] in unsure:
+            if found is None or sizes.get(name, found) != found or name.split()[-1] in unsure:
                 unsure.add(name)
-                known.pop(name, None)
+                sizes.pop(name, None)
             elif name not in unsure:
-                known[name] = found
-    return {name: plain.get(name, size) for name, (size, _) in known.items()}
+                sizes[name] = found
+    return {name: plain.get(name, size) for name, (size, _) in sizes.items()}

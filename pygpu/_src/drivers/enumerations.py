@@ -24,8 +24,8 @@ class Enumeration(int):
         for name, member in type(self).names.items():
             if member is self:
                 return name
-        known = type(self).values.get(int(self))
-        return known.name if known is not None and known is not self else int.__repr__(self)
+        same = type(self).values.get(int(self))
+        return same.name if same is not None and same is not self else int.__repr__(self)
 
     def __str__(self) -> str:
         return self.name

@@ -242,9 +242,9 @@ def compile_function(
     name = getattr(found, "name", found)
     fp64 = True if limits is None else bool(limits.fp64)
     key = (types, name, fp64, prefix, check)
-    known = _compiled.get(function)
-    if known is not None:
-        made = known.get(key)
+    kernels = _compiled.get(function)
+    if kernels is not None:
+        made = kernels.get(key)
         if made is not None and guards_hold(made.guards):
             return made
     with _lock:

@@ -138,16 +138,16 @@ class Unit:
     def text(self, root: str) -> str:
         """Return *root* after its dependencies, without versions from before the final types."""
         used = set(WORD.findall(root))
-        kept = [root]
+        parts = [root]
         for text in reversed(
             [*self.types.values(), *self.prototypes.values(), *self.definitions.values()]
         ):
             if not used.isdisjoint(_DEFINED.findall(text)):
-                kept.append(text)
+                parts.append(text)
                 used.update(WORD.findall(text))
         if any(word.startswith("pg_t64_") for word in used):
             self.features.add("dates")
-        return "".join(reversed(kept))
+        return "".join(reversed(parts))
 
 
 def c_type(t: Scalar) -> str:

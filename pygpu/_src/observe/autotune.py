@@ -118,7 +118,7 @@ class Autotuned:
     def _check_names(self) -> None:
         parameters = self._signature.parameters
         more = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        known = {*parameters, *(_LAUNCH if isinstance(self.function, Kernel) else ())}
+        allowed = {*parameters, *(_LAUNCH if isinstance(self.function, Kernel) else ())}
         for what, names in (("key", self.key), ("restore", self._restore or ())):
             unknown = [name for name in names if name not in parameters]
             if unknown:
@@ -127,7 +127,7 @@ class Autotuned:
                     f"{self.__name__}{self._signature}"
                 )
         for config in self.configs:
-            unknown = [name for name in config if name not in known]
+            unknown = [name for name in config if name not in allowed]
             if unknown and not more:
                 raise ValueError(
                     f"autotune: a configuration sets {unknown[0]!r}, which is not a parameter of "
@@ -165,14 +165,14 @@ class Autotuned:
         """Return the result for these arguments, cached or by trials. Trials restore the contents
         of the arguments."""
         key = self._key_of(args, kwargs)
-        known = self.results.get(key)
-        if known is not None:
-            return known
+        cached = self.results.get(key)
+        if cached is not None:
+            return cached
         with self._lock:
-            known = self.results.get(key)
-            if known is None:
-                known = self.results[key] = self._find(key, args, kwargs)
-        return known
+            cached = self.results.get(key)
+            if cached is None:
+                cached = self.results[key] = self._find(key, args, kwargs)
+        return cached
 
     # ---- calls
 
@@ -235,10 +235,10 @@ class Autotuned:
         used = find_work(args, kwargs, around)
         works = used or current_work()
         store, name = self._entry(key, works)
-        known = None if store is None else self._read(store.read(name))
-        if known is not None:
-            log.log("autotune", log.DEBUG, "%s: %s, from disk", self.__name__, known.config)
-            return known
+        stored = None if store is None else self._read(store.read(name))
+        if stored is not None:
+            log.log("autotune", log.DEBUG, "%s: %s, from disk", self.__name__, stored.config)
+            return stored
         names = self._restore
         values = (*args, *kwargs.values())
         if names is not None:

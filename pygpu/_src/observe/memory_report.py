@@ -232,8 +232,8 @@ def _backends() -> list[Backend]:
     """Return the known backends with arrays: those of queues, and of the current context."""
     found: dict[int, Backend] = {}
     for queue, _ in _opencl._queues_alive():
-        known: dict[Any, Backend] = queue.context.__dict__.get("_pygpu_backends") or {}
-        for backend in known.values():
+        backends: dict[Any, Backend] = queue.context.__dict__.get("_pygpu_backends") or {}
+        for backend in backends.values():
             found.setdefault(id(backend), backend)
     if _cuda._library() is not None and _cuda.Context.get_current() is not None:
         backend = backend_of(None)

@@ -226,14 +226,14 @@ class Profile:
         for name, items in sorted(
             groups.items(), key=lambda item: -sum(c.seconds or 0.0 for c in item[1])
         ):
-            known = [c for c in items if c.seconds is not None]
-            total = sum(c.seconds or 0.0 for c in known)
-            nbytes = sum(c.nbytes for c in known)
+            timed = [c for c in items if c.seconds is not None]
+            total = sum(c.seconds or 0.0 for c in timed)
+            nbytes = sum(c.nbytes for c in timed)
             rate = f"{nbytes / total / 1e9:.2f} GB/s" if nbytes and total else ""
             numbers = ["unknown"] * 3
-            if known:
+            if timed:
                 share = f"{100 * total / whole:.1f} %" if whole else "0.0 %"
-                numbers = [text.seconds(total), text.seconds(total / len(known)), share]
+                numbers = [text.seconds(total), text.seconds(total / len(timed)), share]
             rows.append([name, str(len(items)), *numbers, rate])
         return rows
 

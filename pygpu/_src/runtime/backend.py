@@ -95,7 +95,7 @@ class Backend(ABC):
     table: Any  # the KernelTable from which operators launch without running Python code
     transforms: bool = True  # False: the driver miscompiles the kernels of Fourier transforms
     rejection: bool = True  # False: it miscompiles loops that draw until a number is accepted
-    kept: weakref.WeakKeyDictionary[Any, Any]
+    caches: weakref.WeakKeyDictionary[Any, Any]
     """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by
     object, as long as it exists. To let the context be freed, such an object may refer to the
     kernels and the backend only weakly; and nothing stored here may refer to the object."""
@@ -105,10 +105,10 @@ class Backend(ABC):
     def label(self) -> str:
         """Return the device as pygpu.xp.as_device() accepts it: "cuda:1", "opencl:0:0"."""
 
-    def kept_for(self, owner: Any) -> dict[Any, Any]:
+    def cache_for(self, owner: Any) -> dict[Any, Any]:
         """Return the dict of data kept for an object, empty at first."""
-        found: dict[Any, Any] | None = self.kept.get(owner)
-        return self.kept.setdefault(owner, {}) if found is None else found
+        found: dict[Any, Any] | None = self.caches.get(owner)
+        return self.caches.setdefault(owner, {}) if found is None else found
 
     # ---- memory
 

@@ -296,10 +296,10 @@ def register_dtype(dtype: DTypeLike, c_names: Sequence[str] | str, alias_ok: boo
         stacklevel=2,
     )
     names = [c_names] if isinstance(c_names, str) else list(c_names)
-    known = TYPE_REGISTRY.dtype_to_name.get(np.dtype(dtype))
-    if known is not None and not alias_ok:
+    registered = TYPE_REGISTRY.dtype_to_name.get(np.dtype(dtype))
+    if registered is not None and not alias_ok:
         raise RuntimeError(
-            f"dtype '{np.dtype(dtype)}' already registered (as '{known}', new names {names}); "
+            f"dtype '{np.dtype(dtype)}' already registered (as '{registered}', new names {names}); "
             "pass alias_ok=True to add names to it"
         )
     TYPE_REGISTRY.get_or_register_dtype(names, dtype)

@@ -273,10 +273,10 @@ def _write_entries(folder: Path, entries: Sequence[tuple[str, bytes]]) -> None:
             is_recipe = "recipe" in disk_cache._unpack(key, data)[1]
             suffix = disk_cache.RECIPE if is_recipe else disk_cache._SUFFIX
             store = disk_cache.Entries(folder, suffix)
-            known = store.read(key)
+            stored = store.read(key)
             if (
-                known is not None
-                and disk_cache._pack(key, known[0], _without_key(known[1])) == data
+                stored is not None
+                and disk_cache._pack(key, stored[0], _without_key(stored[1])) == data
             ):
                 continue
             path = store.path(key)
@@ -285,7 +285,7 @@ def _write_entries(folder: Path, entries: Sequence[tuple[str, bytes]]) -> None:
                     f"cache.unpack: {path} cannot be written: is the disk full, or the folder "
                     "read-only, another user's, or one that others may write to?"
                 )
-            if known is None:
+            if stored is None:
                 written.append(path)
     except BaseException:
         for path in written:

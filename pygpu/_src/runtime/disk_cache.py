@@ -149,7 +149,7 @@ class _Scan:
     def __init__(self, folders: Sequence[str], opaque: Sequence[str] = ()) -> None:
         self.folders = folders
         self.opaque = tuple(opaque)  # folders whose headers are identified only by path and date
-        self.known = True  # whether all dependencies were determined
+        self.complete = True  # whether all dependencies were determined
         self.seen: set[tuple[str, str]] = set()
         self.found: list[tuple[str, bytes | None]] = []
 
@@ -161,7 +161,7 @@ class _Scan:
         try:
             found = os.fstat(file)
             if found.st_size > _MOST_HEADER or not stat.S_ISREG(found.st_mode):
-                self.known = self.known and stat.S_ISDIR(found.st_mode)
+                self.complete = self.complete and stat.S_ISDIR(found.st_mode)
                 return None
             return private_files.read_bytes(file, found.st_size)
         except OSError:
@@ -208,12 +208,12 @@ class _Scan:
         include, uncacheable = _patterns()
         text = source.decode("utf-8", "surrogateescape")
         if uncacheable.search(text):
-            self.known = False
+            self.complete = False
             return
         for match in include.finditer(without_comments(text)):
             name = match["angle"] or match["quote"]
             if name is None or len(self.found) > _MAX_HEADERS:
-                self.known = False  # through a macro
+                self.complete = False  # through a macro
             elif (beside, name) not in self.seen:
                 self.seen.add((beside, name))
                 self.add(name, beside)
@@ -275,7 +275,7 @@ def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list
     scan = _Scan(include_folders(words))
     scan.add_options(words)
     scan.scan(source)
-    if not scan.known:
+    if not scan.complete:
         return None
     common = hashlib.sha256()
 

@@ -10,7 +10,7 @@ __all__ = ["VARIABLE", "is_loaded", "knows_cuda"]
 
 VARIABLE = "PYGPU_MPI_CUDA"
 
-_known: bool | None = None
+_is_cuda_aware: bool | None = None
 
 
 def is_loaded() -> bool:
@@ -24,15 +24,15 @@ def knows_cuda() -> bool:
     The environment variable PYGPU_MPI_CUDA (0 or 1) decides; else Open MPI's, MPICH's or MVAPICH's
     own answer (MPIX_Query_cuda_support), else the key mpi_memory_alloc_kinds of MPI 4.1.
     """
-    global _known
+    global _is_cuda_aware
     said = os.environ.get(VARIABLE, "").strip()
     if said in ("0", "1"):
         return said == "1"
     if said:
         raise ValueError(f"{VARIABLE}={said!r}: it must be 0 or 1")
-    if _known is None:
-        _known = _asked() or "cuda" in _memory_kinds()
-    return _known
+    if _is_cuda_aware is None:
+        _is_cuda_aware = _asked() or "cuda" in _memory_kinds()
+    return _is_cuda_aware
 
 
 def _asked() -> bool:

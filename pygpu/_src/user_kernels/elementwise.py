@@ -127,14 +127,14 @@ class Elementwise(Snippet):
     def launch(self, backend: Backend, form: Form) -> Any:
         """Return the kernel of a form, compiled at first use. It takes the arguments (an array is
         one of them), the layout numbers, and n or start, stop, step."""
-        kept = backend.kept_for(self)
-        found = kept.get(form)
+        cache = backend.cache_for(self)
+        found = cache.get(form)
         if found is None:
             program = backend.compile(self.source(backend, form), self.options)
             kernel = program.kernel(self.name)
             more = form.n_layout + (3 if form.ranged else 1)
             self.language.set_types(kernel, self.parameters, more)
-            found = kept.setdefault(form, kernel)
+            found = cache.setdefault(form, kernel)
         return found
 
     def __call__(
@@ -150,9 +150,9 @@ class Elementwise(Snippet):
         None."""
         simple = bounds is part is queue is wait_for is capture is None
         if simple:
-            known = self.plans.run("", *args)
-            if known is not None:
-                return known[0]
+            cached = self.plans.run("", *args)
+            if cached is not None:
+                return cached[0]
         given = queue is not None
         backend, queue, numbers, form, n, indices = self.prepare(args, bounds, part, queue)
         launch = self.launch(backend, form)
@@ -165,7 +165,7 @@ class Elementwise(Snippet):
             slots = range(len(args))
             literal = numbers[len(args) :]
             steps = [step(backend, launch, groups, size, slots, literal, True)]
-            self.remember(backend, queue, args, numbers, steps, written=self.written)
+            self.cache_launch(backend, queue, args, numbers, steps, written=self.written)
         if self.is_cuda:
             if n:
                 arrays = [numbers[k] for k in self.vectors]

@@ -117,9 +117,9 @@ def _check(call: str, *arrays: Any) -> None:
 def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     """Apply the function to each item."""
     if queue is None:
-        known = launch_cache.launch_known(f"function_{name}", array, out=out)
-        if known is not None:
-            return known
+        cached = launch_cache.run_cached(f"function_{name}", array, out=out)
+        if cached is not None:
+            return cached
     _check(name, array)
     backend = array.backend
     dtype = float_dtype(array.dtype, call=name, backend=backend)
@@ -157,9 +157,9 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     """Apply the function to the items of two arrays, which are broadcast against each other. ldexp
     takes integers as its second argument; fractions of exponents are dropped."""
     if queue is None:
-        known = launch_cache.launch_known(f"function_{name}", a, b, out=out)
-        if known is not None:
-            return known
+        cached = launch_cache.run_cached(f"function_{name}", a, b, out=out)
+        if cached is not None:
+            return cached
     _check(name, a, b)
     backend = a.backend
     if name == "ldexp":
@@ -189,9 +189,9 @@ def _split(name: str, dtype: np.dtype[Any], second: np.dtype[Any]) -> elementwis
 def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tuple[Any, Any]:
     """frexp: (significands, exponents of dtype *exponent*); modf: (fractions, whole numbers)."""
     if queue is None and isinstance(array, GPUArray):
-        known = _known_split(name, array, exponent)
-        if known is not None:
-            return known
+        cached = _cached_split(name, array, exponent)
+        if cached is not None:
+            return cached
     _check(name, array)
     backend = array.backend
     dtype = float_dtype(array.dtype, call=name, backend=backend)
@@ -214,7 +214,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     return first, other
 
 
-def _known_split(name: str, array: Any, exponent: Any) -> tuple[Any, Any] | None:
+def _cached_split(name: str, array: Any, exponent: Any) -> tuple[Any, Any] | None:
     """Run split() from the cache, if it has a launch for such an array."""
     if not array._c_contiguous or array.dtype.kind != "f":
         return None

@@ -228,15 +228,15 @@ class ListOfListsBuilder:
         return f"{self.name_prefix}_{'write' if writing else 'count'}"
 
     def _kernel(self, backend: Backend, writing: bool) -> Any:
-        kept = backend.kept_for(self)
-        found = kept.get(writing)
+        cache = backend.cache_for(self)
+        found = cache.get(writing)
         if found is None:
             program = backend.compile(self.source(backend, writing), self.options)
             found = program.kernel(self._name(writing))
             counted = len(self.lists) - len(self.count_sharing)
             before = len(self.lists) + 2 * counted if writing else counted
             OPENCL.set_types(found, self.parameters, 1, before=before, flags=counted)
-            found = kept.setdefault(writing, found)
+            found = cache.setdefault(writing, found)
         return found
 
     def _scan(self, which: str) -> Scan:

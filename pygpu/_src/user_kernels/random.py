@@ -31,9 +31,9 @@ def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
     if dtype.names is not None:
         from pygpu._src.runtime.opencl.vector_types import vec_type_to_scalar_and_count
 
-        known: Any = vec_type_to_scalar_and_count
-        if dtype in known:
-            scalar = np.dtype(known[dtype][0])
+        vector_types: Any = vec_type_to_scalar_and_count
+        if dtype in vector_types:
+            scalar = np.dtype(vector_types[dtype][0])
             return scalar, dtype.itemsize // scalar.itemsize
     if dtype.kind not in "fiu" or dtype.itemsize > 8:
         raise TypeError(f"{call}: random numbers of dtype {dtype} are not supported")
@@ -95,10 +95,10 @@ class Generator:
         # A block has at least 4 bytes; and a launch fewer than 2**28 + 256 work-items.
         carries = (self.counter & 0xFFFFFFFF) + (array.nbytes >> 2) > 0xE0000000
         key = "filling", self.name, kind, array.dtype, carries
-        known = backend.kernels.get(key)
-        if known is None:
-            known = backend.kernels[key] = self._prepare(backend, key, call)
-        kernel, per_block, each, rule = known
+        cached = backend.kernels.get(key)
+        if cached is None:
+            cached = backend.kernels[key] = self._prepare(backend, key, call)
+        kernel, per_block, each, rule = cached
         n = array.size * each
         blocks = -(-n // per_block)
         counter = self.counter

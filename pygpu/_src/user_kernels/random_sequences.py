@@ -74,14 +74,14 @@ def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> 
     least, most = _limits(dtype)
     if type(low) is int and type(high) is int and least <= low <= high <= most:
         return
-    known = [x for x in (low, high) if not isinstance(x, OnDevice)]
-    if any(not isinstance(x, int) and x.size == 0 for x in known):
+    host_values = [x for x in (low, high) if not isinstance(x, OnDevice)]
+    if any(not isinstance(x, int) and x.size == 0 for x in host_values):
         return
     if low is not high and not isinstance(low, OnDevice) and np.any(low < least):
         raise ValueError(f"integers: low is out of bounds for {dtype}")
     if not isinstance(high, OnDevice) and np.any(high > most):
         raise ValueError(f"integers: high is out of bounds for {dtype}")
-    if len(known) == 2:
+    if len(host_values) == 2:
         try:
             wrong = np.any(low > high)
         except ValueError:

@@ -190,14 +190,14 @@ for (; pg_k < pg_end; pg_k++) {{
 
     def kernel(self, backend: Backend, form: Form, stage: int) -> Any:
         """Return the kernel of a stage, compiled at first use."""
-        kept, key = backend.kept_for(self), (form, stage)
-        found = kept.get(key)
+        cache, key = backend.cache_for(self), (form, stage)
+        found = cache.get(key)
         if found is None:
             program = backend.compile(self.source(backend, form, stage), self.options)
             found = program.kernel(self._kernel_name(stage))
             parameters = (self.first if stage == 1 else self.second).parameters
             self.language.set_types(found, parameters, form.n_layout + 3, before=1)
-            found = kept.setdefault(key, found)
+            found = cache.setdefault(key, found)
         return found
 
     # ---- the call
@@ -217,9 +217,9 @@ for (; pg_k < pg_end; pg_k++) {{
         for a new one. wrapper: PyCUDA's kernel_wrapper=."""
         simple = bounds is part is queue is wait_for is out is allocator is wrapper is None
         if simple:
-            known = self.first.plans.run("", *args)
-            if known is not None:
-                return known, known.events[-1] if known.events else None
+            cached = self.first.plans.run("", *args)
+            if cached is not None:
+                return cached, cached.events[-1] if cached.events else None
         given = queue is not None
         backend, queue, numbers, form, n, indices = self.first.prepare(args, bounds, part, queue)
         events = None
@@ -274,7 +274,7 @@ for (; pg_k < pg_end; pg_k++) {{
                 step(backend, final, 1, size, [RESULT, SCRATCH, *rest], [0, 1, groups], True)
             )
         scratch = ((self.dtype, groups),) if groups > 1 else ()
-        self.first.remember(backend, queue, args, numbers, steps, out, scratch)
+        self.first.cache_launch(backend, queue, args, numbers, steps, out, scratch)
 
     def _launch(
         self,

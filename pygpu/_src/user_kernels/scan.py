@@ -469,14 +469,14 @@ typedef {index} index_type;
 
     def kernels(self, backend: Backend, wide: bool, stored: bool) -> tuple[Any, Any]:
         """Return the two kernels, compiled at first use."""
-        kept, key = backend.kept_for(self), (wide, stored)
-        found: tuple[Any, Any] | None = kept.get(key)
+        cache, key = backend.cache_for(self), (wide, stored)
+        found: tuple[Any, Any] | None = cache.get(key)
         if found is None:
             program = backend.compile(self.source(backend, wide, stored), self.options)
             found = program.kernel(f"{self.name}_reduce"), program.kernel(f"{self.name}_output")
             for kernel in found:
                 self.language.set_types(kernel, self.snippet.parameters, 2, scratch=4)
-            found = kept.setdefault(key, found)
+            found = cache.setdefault(key, found)
         return found
 
     def __call__(
@@ -491,9 +491,9 @@ typedef {index} index_type;
         snippet = self.snippet
         simple = queue is wait_for is size is allocator is None
         if simple and not self.elsewhere:
-            known = snippet.plans.run("", *args)
-            if known is not None:
-                return known[0]
+            cached = snippet.plans.run("", *args)
+            if cached is not None:
+                return cached[0]
         given = queue is not None
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
         n = self._checked_size(args, size, n)
@@ -578,7 +578,7 @@ typedef {index} index_type;
         byte = np.dtype(np.uint8)
         own = (self.dtype, intervals), (byte, intervals)
         whole = ((self.dtype, n), (byte, n)) if stored else ()
-        self.snippet.remember(
+        self.snippet.cache_launch(
             backend, queue, args, numbers, steps, None, (*own, *whole), self.written
         )
 

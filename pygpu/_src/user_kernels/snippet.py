@@ -243,7 +243,7 @@ class Snippet:
 
     # ---- calls that C repeats
 
-    def remember(
+    def cache_launch(
         self,
         backend: Backend,
         queue: Any,
@@ -262,10 +262,10 @@ class Snippet:
             return
         if not self.is_cuda:
             backend.table.ordered = queue
-        kept = backend.kept_for(self)
-        plans = kept.get("plans")
+        cache = backend.cache_for(self)
+        plans = cache.get("plans")
         if plans is None:
-            plans = kept.setdefault("plans", Plans())
+            plans = cache.setdefault("plans", Plans())
         self.plans.link(backend, plans)
         plans.add("", 0, args, None, result, tuple(steps), scratch, tuple(written))
 

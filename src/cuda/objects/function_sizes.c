@@ -87,8 +87,8 @@ static int check_dims(Function *self, const char *name, const unsigned *dims,
 }
 
 /* Caches a tuple of plain ints, which is immutable. */
-static void remember(PyObject **cached, unsigned *cached_dims, PyObject *obj,
-                     const unsigned *dims) {
+static void cache_sizes(PyObject **cached, unsigned *cached_dims, PyObject *obj,
+                        const unsigned *dims) {
     if (!PyTuple_CheckExact(obj)) {
         return;
     }
@@ -124,7 +124,7 @@ int function_read_block(Function *self, PyObject *block, unsigned *out) {
                       (unsigned long long)threads);
         return -1;
     }
-    remember(&plan->block_object, plan->block, block, out);
+    cache_sizes(&plan->block_object, plan->block, block, out);
     return 0;
 }
 
@@ -134,7 +134,7 @@ int function_read_grid(Function *self, PyObject *grid, unsigned *out) {
         check_dims(self, "grid", out, plan->max_grid) < 0) {
         return -1;
     }
-    remember(&plan->grid_object, plan->grid, grid, out);
+    cache_sizes(&plan->grid_object, plan->grid, grid, out);
     return 0;
 }
 

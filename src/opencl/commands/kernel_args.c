@@ -325,8 +325,8 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out)
                                        : store_complex(self, i, arg, real, 0.0, out);
     }
-    int known = read_numpy(arg, &number);
-    if (known) {
+    int is_numpy = read_numpy(arg, &number);
+    if (is_numpy) {
         return from_number(self, i, arg, &number, out);
     }
     if (PyFloat_Check(arg)) {

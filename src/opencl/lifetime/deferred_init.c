@@ -30,13 +30,13 @@ int ocl_fill_uninitialized(PyObject *op, PyObject *made, size_t end,
     const State *state = ((OclObject *)op)->state;
     int known =
         (Py_IS_TYPE(made, state->ContextType) || Py_IS_TYPE(made, state->CommandQueueType)) &&
-        ocl_forget(made);
+        ocl_unregister_instance(made);
     size_t start = sizeof(OclObject), size = end - start;
     memcpy((char *)op + start, (char *)made + start, size);
     memset((char *)made + start, 0,
            size); /* made is now empty, so its dealloc does nothing: op owns the contents */
     if (known) {
-        ocl_remember(op);
+        ocl_register_instance(op);
     }
     if (moved != NULL) {
         moved(op, made);

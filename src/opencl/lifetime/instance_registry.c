@@ -3,11 +3,11 @@
 #include "opencl/lifetime/instance_registry.h"
 #include "opencl/opencl.h"
 
-#define N_KNOWN 256
-static PyObject *known[N_KNOWN]; /* linked by next_instance; references are borrowed */
+#define N_BUCKETS 256
+static PyObject *buckets[N_BUCKETS]; /* linked by next_instance; references are borrowed */
 
 static PyObject **known_by(const void *handle) {
-    return &known[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % N_KNOWN];
+    return &buckets[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % N_BUCKETS];
 }
 
 PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle) {
@@ -27,8 +27,8 @@ PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *
 
 PyObject *ocl_instances(const State *state, PyTypeObject *type) {
     PyObject *list = PyList_New(0);
-    for (int i = 0; i < N_KNOWN && list != NULL; i++) {
-        for (PyObject *op = known[i]; op != NULL; op = ((OclInstance *)op)->next_instance) {
+    for (int i = 0; i < N_BUCKETS && list != NULL; i++) {
+        for (PyObject *op = buckets[i]; op != NULL; op = ((OclInstance *)op)->next_instance) {
             if (((OclInstance *)op)->state == state && Py_REFCNT(op) > 0 &&
                 PyObject_TypeCheck(op, type) && PyList_Append(list, op) < 0) {
                 Py_CLEAR(list);
@@ -39,13 +39,13 @@ PyObject *ocl_instances(const State *state, PyTypeObject *type) {
     return list;
 }
 
-void ocl_remember(PyObject *op) {
+void ocl_register_instance(PyObject *op) {
     PyObject **first = known_by(((OclInstance *)op)->handle);
     ((OclInstance *)op)->next_instance = *first;
     *first = op;
 }
 
-int ocl_forget(PyObject *op) {
+int ocl_unregister_instance(PyObject *op) {
     PyObject **at = known_by(((OclInstance *)op)->handle);
     while (*at != NULL && *at != op) {
         at = &((OclInstance *)*at)->next_instance;
@@ -57,6 +57,6 @@ int ocl_forget(PyObject *op) {
     return 1;
 }
 
-void ocl_forget_all(void) {
-    memset(known, 0, sizeof known);
+void ocl_unregister_all_instances(void) {
+    memset(buckets, 0, sizeof buckets);
 }

@@ -7,7 +7,7 @@
 
 /* The common head of these objects. */
 typedef struct {
-    OCL_KNOWN_HEAD(void *, handle)
+    OCL_INSTANCE_HEAD(void *, handle)
 } OclInstance;
 
 /* Returns a new reference to the object of a handle, or NULL without an exception. Always NULL
@@ -15,9 +15,9 @@ typedef struct {
 PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle);
 /* All objects of a type, a new list; NULL with an exception. */
 PyObject *ocl_instances(const State *state, PyTypeObject *type);
-void ocl_remember(PyObject *op); /* its dealloc has to forget it */
-int ocl_forget(PyObject *op);    /* 1 if it was known */
-void ocl_forget_all(void);
+void ocl_register_instance(PyObject *op);  /* its dealloc unregisters it */
+int ocl_unregister_instance(PyObject *op); /* 1 if it was registered */
+void ocl_unregister_all_instances(void);
 int ocl_keep_class_methods(PyObject *module,
                            State *state); /* class_method.c; call after the types are made */
 

@@ -132,7 +132,7 @@ static PyObject *Context_twin(State *state, cl_context handle, int retain) {
     if ((twin != NULL ? Context_fill_from(self, (Context *)twin) : Context_fill(self)) < 0) {
         Py_CLEAR(self);
     } else if (twin == NULL) {
-        ocl_remember((PyObject *)self);
+        ocl_register_instance((PyObject *)self);
     }
     Py_XDECREF(twin);
     return (PyObject *)self;
@@ -468,7 +468,7 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     }
     PyMem_Free(ids);
     self->given = keep;
-    ocl_remember((PyObject *)self);
+    ocl_register_instance((PyObject *)self);
     return (PyObject *)self;
 fail:
     PyMem_Free(ids);
@@ -503,7 +503,7 @@ static void Context_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_forget(op);
+    ocl_unregister_instance(op);
     if (self->context != NULL) {
         CL_RELEASE(LIVE_CONTEXT, clReleaseContext, self->context);
     }

@@ -37,7 +37,7 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
 static void remember_root(Device *self) {
     if (self->version < 120 ||
         ocl_info_number(self, ocl_device_query, CL_DEVICE_PARENT_DEVICE) == 0) {
-        ocl_remember((PyObject *)self);
+        ocl_register_instance((PyObject *)self);
     }
 }
 
@@ -203,7 +203,7 @@ static void Device_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_forget(op);
+    ocl_unregister_instance(op);
     if (self->owned) {
         release_sub_device(self);
     }

@@ -82,7 +82,7 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
         name[0] = '\0';
     }
     self->quirks = ocl_quirks_of(drivers_of(version, name));
-    ocl_remember((PyObject *)self);
+    ocl_register_instance((PyObject *)self);
     return (PyObject *)self;
 }
 
@@ -104,7 +104,7 @@ static void Platform_dealloc(PyObject *op) {
     if (((Platform *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_forget(op);
+    ocl_unregister_instance(op);
     type->tp_free(op);
     Py_DECREF(type);
 }
@@ -347,7 +347,7 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
         return NULL;
     }
     all_as_nvidia = wanted;
-    ocl_forget_all();
+    ocl_unregister_all_instances();
     ocl_queues_shared = 0;
     if (!wanted) {
         ocl_quirks_in_use &= ~ocl_quirks_of(OCL_DRIVER_NVIDIA); /* until its next context is made */

@@ -489,10 +489,10 @@ static int find_constant(const Program *self, uint32_t id) {
     }
     CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, size, words, NULL);
     size_t n = size / sizeof *words, at = HEADER, length;
-    int known = status == CL_SUCCESS &&
-                words[0] == MAGIC; /* otherwise it has the other byte order or is not SPIR-V */
+    int exists = status == CL_SUCCESS &&
+                 words[0] == MAGIC; /* otherwise it has the other byte order or is not SPIR-V */
     int kernel = 0, found = 0;
-    for (; known && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at;
+    for (; exists && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at;
          at += length) {
         kernel |= (words[at] & 0xFFFF) ==
                   OP_ENTRY_POINT; /* all decorations come after these (section 2.4) */
@@ -500,7 +500,7 @@ static int find_constant(const Program *self, uint32_t id) {
                 words[at + 3] == id;
     }
     PyMem_Free(words);
-    return !known   ? CONSTANT_UNKNOWN
+    return !exists  ? CONSTANT_UNKNOWN
            : !found ? CONSTANT_MISSING
            : kernel ? CONSTANT_THERE
                     : CONSTANT_WITHOUT_KERNEL;

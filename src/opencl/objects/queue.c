@@ -74,7 +74,7 @@ static PyObject *Queue_twin(State *state, cl_command_queue handle, int retain) {
         goto fail;
     }
     self->properties = ocl_info_number(self, Queue_query, CL_QUEUE_PROPERTIES);
-    ocl_remember((PyObject *)self);
+    ocl_register_instance((PyObject *)self);
     return (PyObject *)self;
 fail:
     Py_DECREF(self);
@@ -187,12 +187,12 @@ int ocl_queue_profile(Queue *self, int on) {
         (self->other == NULL && (self->other = make_other(self, &status)) == NULL)) {
         return 0;
     }
-    ocl_forget((PyObject *)self);
+    ocl_unregister_instance((PyObject *)self);
     ocl_queue_forget_order(self);
     self->queue = self->other;
     self->other = before;
     self->properties ^= CL_QUEUE_PROFILING_ENABLE;
-    ocl_remember((PyObject *)self);
+    ocl_register_instance((PyObject *)self);
     (void)finish_handle(before); /* what another thread has given to it meanwhile */
     return 1;
 }
@@ -417,7 +417,7 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
     if (create(self, modern, n_list > 0 ? list : NULL, flags) < 0) {
         goto fail;
     }
-    ocl_remember((PyObject *)self);
+    ocl_register_instance((PyObject *)self);
     if (PG_UNLIKELY(ocl_queues_profiled) && ocl_queue_profile(self, 1) < 0) {
         goto fail;
     }
@@ -451,7 +451,7 @@ static void Queue_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    ocl_forget(op);
+    ocl_unregister_instance(op);
     ocl_queue_forget_order(self);
     ocl_gates_release(self->gates);
     if (self->enqueued != self->finished) {

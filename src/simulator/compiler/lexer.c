@@ -35,8 +35,8 @@ unsigned lex_name(Tokens *tokens, const char *name, size_t size) {
         return 0;
     unsigned at = hash(name, size) % tokens->table_size;
     for (; tokens->table[at] != 0; at = (at + 1) % tokens->table_size) {
-        const char *known = tokens->names[tokens->table[at]];
-        if (strncmp(known, name, size) == 0 && known[size] == 0)
+        const char *interned = tokens->names[tokens->table[at]];
+        if (strncmp(interned, name, size) == 0 && interned[size] == 0)
             return tokens->table[at];
     }
     if (tokens->n_names == tokens->room_names) {

@@ -41,7 +41,7 @@ typedef struct {
     const char *choices; /* for CHOICE, each followed by a space */
 } Known;
 
-static const Known known[] = {
+static const Known table[] = {
     {"--define-macro", "-D", FREE, DEFINE, NULL},
     {"--undefine-macro", "-U", FREE, UNDEFINE, NULL},
     {"--include-path", "-I", FREE, INCLUDE_PATH, NULL},
@@ -196,12 +196,12 @@ static bool is_allowed(Text *log, const Known *option, const char *value) {
 
 /* Finds the option with this name of length characters; NULL: there is none. */
 static const Known *find(const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const char *const names[] = {known[i].name, known[i].brief};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *const names[] = {table[i].name, table[i].brief};
         for (int j = 0; j < 2; j++) {
             if (names[j] != NULL && strlen(names[j]) == length &&
                 strncmp(names[j], name, length) == 0)
-                return &known[i];
+                return &table[i];
         }
     }
     return NULL;

@@ -95,9 +95,9 @@ static SeenKernel *find(const Rewriter *r, unsigned name) {
     return NULL;
 }
 
-/* Remembers the form of a kernel. All kernels with the same name get one form, which each of them
+/* Records the form of a kernel. All kernels with the same name get one form, which each of them
  * can have. */
-static bool remember(Rewriter *r, unsigned name, Form form) {
+static bool set_form(Rewriter *r, unsigned name, Form form) {
     SeenKernel *seen = find(r, name);
     if (seen != NULL) {
         seen->form = seen->form < form ? seen->form : form;
@@ -260,7 +260,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     text_puts(r->out, is_bracket(&r->t, k.body, '{') ? " {} " : "; ");
     /* the function that runs */
     if (is_bracket(&r->t, k.body, ';')) {
-        if (find(r, name) == NULL && !remember(r, name, FORM_STRIDES))
+        if (find(r, name) == NULL && !set_form(r, name, FORM_STRIDES))
             r->failed = true; /* a declaration does not restrict the form */
         put_function(r, &k, start, end);
         return k.body + 1;
@@ -272,7 +272,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
         put_function(r, &k, start, end);
     if (loops && rewrite_stride(r, start, k.name, k.name_end, k.params, k.params_end, k.body, end))
         form = FORM_STRIDES;
-    if (!remember(r, name, form))
+    if (!set_form(r, name, form))
         r->failed = true;
     if (!k.is_template)
         entry(r, &k, form, true);

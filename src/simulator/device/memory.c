@@ -371,9 +371,9 @@ static void dispose(Node *node) {
     free(node);
 }
 
-/* Remembers a freed block, under the lock. Skips memory that others own, since it lives on or gets
+/* Records a freed block, under the lock. Skips memory that others own, since it lives on or gets
  * another use. */
-static void remember(const Node *node) {
+static void record_freed(const Node *node) {
     if (node->info.block.kind == SIM_REGISTERED || node->info.block.kind == SIM_VARIABLE) {
         return;
     }
@@ -388,7 +388,7 @@ CUresult sim_memory_free(uintptr_t base, SimKind kind) {
     Node *node = containing(base);
     if (node != NULL && node->info.block.base == base && node->info.block.kind == kind) {
         take_out(node);
-        remember(node);
+        record_freed(node);
         pthread_rwlock_unlock(&lock);
         atomic_fetch_add(&epoch, 1);
         dispose(node);
@@ -451,7 +451,7 @@ void sim_memory_free_retired(uintptr_t base, unsigned long long id) {
     Node *node = retired(base, id);
     if (node != NULL) {
         take_out(node);
-        remember(node);
+        record_freed(node);
     }
     pthread_rwlock_unlock(&lock);
     if (node != NULL) {
@@ -489,7 +489,7 @@ void sim_memory_free_context(CUcontext context) {
     Node *list = all_of_context(root, context, NULL);
     for (Node *node = list; node != NULL; node = node->next) {
         take_out(node);
-        remember(node);
+        record_freed(node);
     }
     pthread_rwlock_unlock(&lock);
     atomic_fetch_add(&epoch, 1);

@@ -318,8 +318,8 @@ static bool in_allocation(struct Check *check, uintptr_t address, size_t size) {
     return offset < block.used && size <= block.used - offset;
 }
 
-static void remember(Worker *worker, uintptr_t address, unsigned long long size, int kind,
-                     const void *caller) {
+static void record_write(Worker *worker, uintptr_t address, unsigned long long size, int kind,
+                         const void *caller) {
     struct Check *check = worker->check;
     if (kind != SIM_ACCESS_WRITE || (size != 4 && size != 8))
         return;
@@ -360,7 +360,7 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
         if (address < dynamic || address + size > dynamic + c->dynamic_size)
             bad_address(worker, address, size, kind, caller);
         access_shared(worker, check->dynamic, dynamic, address, size, kind, true, caller);
-        remember(worker, address, size, kind, caller);
+        record_write(worker, address, size, kind, caller);
         return;
     }
     if (check->shared == 0) {
@@ -375,12 +375,12 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
     if (check->shared != 0 && address - check->shared < check->shared_size) {
         if (address + size <= check->shared + check->shared_size)
             access_shared(worker, check->fixed, check->shared, address, size, kind, false, caller);
-        remember(worker, address, size, kind, caller);
+        record_write(worker, address, size, kind, caller);
         return;
     }
     if (in_allocation(check, address, size) || sim_module_image(check->module, address) ||
         address - (uintptr_t)&sim_runtime < sizeof sim_runtime) {
-        remember(worker, address, size, kind, caller);
+        record_write(worker, address, size, kind, caller);
         return;
     }
     bad_address(worker, address, size, kind, caller);

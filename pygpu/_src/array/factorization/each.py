@@ -25,9 +25,9 @@ from .launches import (
     NO_SINGULAR_VALUES,
     SINGULAR,
     Failure,
-    launch_known,
+    cache_launch,
     name_of,
-    remember,
+    run_cached,
 )
 
 __all__ = ["cholesky", "determinant", "eigh", "inverse", "qr", "solve", "svd"]
@@ -42,7 +42,7 @@ _WARPS = 4  # per group, each with a matrix
 
 
 class Call(NamedTuple):
-    """A call that one launch computes, for launches.remember()."""
+    """A call that one launch computes, for launches.cache_launch()."""
 
     name: tuple[Any, ...]
     operands: Sequence[Any]
@@ -162,7 +162,7 @@ def _run(
     every = [count, items, *numbers, *strides]
     primitives.launch(like, kernel, groups, group.size, arrays, outs, every)
     if call is not None and group.items:
-        remember(*call, kernel, groups, group.size, arrays, outs, every)
+        cache_launch(*call, kernel, groups, group.size, arrays, outs, every)
 
 
 def _pitch(n: int) -> int:
@@ -294,9 +294,9 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
     stack = a.shape[:-2]
     q = primitives.empty(a, (*stack, m, k), a.dtype) if wide else None
     name = name_of("qr", mode)
-    known = launch_known(name, (a,), () if q is None else (q,))
-    if known is not None:
-        return q, known
+    cached = run_cached(name, (a,), () if q is None else (q,))
+    if cached is not None:
+        return q, cached
     items = m * _pitch(max(n, wide)) + min(m, n)
     group = _group(a.backend, a.dtype, max(n, wide), items)
     r = primitives.empty(a, (*stack, k, n), a.dtype)
@@ -356,7 +356,7 @@ def svd(a: Any, vectors: bool) -> tuple[Any, Any, Any]:
     if vectors:
         outs = [primitives.empty(a, (*stack, rows, n), a.dtype) for rows in (m, n)]
     name = name_of("svd", vectors)
-    values = launch_known(name, (a,), outs, NO_SINGULAR_VALUES)
+    values = run_cached(name, (a,), outs, NO_SINGULAR_VALUES)
     if values is not None:
         return (outs[0], values, outs[1]) if vectors else (None, values, None)
     items = max(m * _pitch(n), n * _pitch(m)) + (n * _pitch(n) if vectors else 0) + 2 * n + m

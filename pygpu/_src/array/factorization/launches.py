@@ -1,4 +1,4 @@
-"""Launches of factorizations that are remembered, and the flag by which a kernel reports failure.
+"""Cached launches of factorizations, and the flag by which a kernel reports failure.
 
 A call with operands of a known layout takes one lookup in C, one launch and, if it may fail, one
 wait (launch_cache.py).
@@ -22,9 +22,9 @@ __all__ = [
     "NO_SINGULAR_VALUES",
     "SINGULAR",
     "Failure",
-    "launch_known",
+    "run_cached",
     "name_of",
-    "remember",
+    "cache_launch",
 ]
 
 SINGULAR = "Singular matrix"
@@ -46,10 +46,10 @@ class Failure:
 
     def __init__(self, side: Any) -> None:
         backend = side.backend
-        kept = backend.kernels.setdefault("failures", [])
+        free = backend.kernels.setdefault("failures", [])
         self._report: Report | None = None
         try:
-            self._memory = kept.pop()
+            self._memory = free.pop()
         except IndexError:
             self._memory = backend.host_flags()
         if self._memory is None:
@@ -80,20 +80,20 @@ class Failure:
         if self._report is not None:
             self._report.keep()
             return
-        kept = self.array.backend.kernels["failures"]
-        if len(kept) < _MAX_FREE:
-            kept.append(self._memory)
+        free = self.array.backend.kernels["failures"]
+        if len(free) < _MAX_FREE:
+            free.append(self._memory)
 
 
 def name_of(*parts: Any) -> tuple[Any, ...]:
-    """Return the name under which a call is remembered: where it is computed is a setting."""
+    """Return the key of a call in the cache, which includes the setting of where it is computed."""
     return (*parts, os.environ.get("PYGPU_LINALG"))
 
 
-def launch_known(
+def run_cached(
     name: tuple[Any, ...], operands: Sequence[Any], outs: Sequence[Any] = (), message: str = ""
 ) -> Any:
-    """Launch what was remembered for such operands and return its result, else None. outs: new
+    """Launch the call cached for such operands and return its result, else None. outs: new
     arrays for further results. Raises LinAlgError with *message* if the kernel failed; without one
     it cannot fail."""
     first = operands[0]
@@ -109,7 +109,7 @@ def launch_known(
     return result
 
 
-def remember(
+def cache_launch(
     name: tuple[Any, ...],
     operands: Sequence[Any],
     result: Any,
@@ -120,7 +120,7 @@ def remember(
     writes: Sequence[Any],
     numbers: Sequence[int],
 ) -> None:
-    """Remember a launch for launch_known(), unless an operand had to be copied for it. result: the
+    """Cache a launch for run_cached(), unless an operand had to be copied for it. result: the
     array to return, with the memory of one of those that the kernel writes; the others are *outs*
     and the flag, in this order."""
     for read, operand in zip(reads, operands, strict=True):

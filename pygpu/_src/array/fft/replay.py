@@ -43,10 +43,10 @@ def _cached_calls(backend: Any) -> dict[Any, Any]:
 
 def replay(key: Any, a: Any, out: Any) -> Any:
     """Return the result of a cached call; None if it is not cached."""
-    known = _cached_calls(a.backend).get(key)
-    if known is None:
+    cached = _cached_calls(a.backend).get(key)
+    if cached is None:
         return None
-    layout, sizes, launches = known
+    layout, sizes, launches = cached
     result = primitives.empty(a, *layout) if out is None else out
     backend, queue = a.backend, a._queue()
     if queue is not a.queue or (out is not None and out.queue is not queue):

@@ -29,7 +29,7 @@ from . import replay, tables
 __all__ = [
     "Request",
     "Waiting",
-    "forget",
+    "clear_plans",
     "generation",
     "image_axes",
     "passes_of",
@@ -121,14 +121,14 @@ def _store(backend: Any) -> OrderedDict[Any, Any]:
     return store
 
 
-def forget(backend: Any) -> None:
+def clear_plans(backend: Any) -> None:
     """Drop the plans of a backend."""
     with _lock:
         _store(backend).clear()
         backend.__dict__.pop("_fft_calls", None)
 
 
-def _kept(backend: Any, key: Any, make: Any) -> Any:
+def _cached(backend: Any, key: Any, make: Any) -> Any:
     """Return the object that *make* makes for a key; the last _MOST used are cached."""
     with _lock:
         store = _store(backend)
@@ -145,7 +145,7 @@ def _kept(backend: Any, key: Any, make: Any) -> Any:
     return made
 
 
-def _is_kept(backend: Any, key: Any) -> bool:
+def _is_cached(backend: Any, key: Any) -> bool:
     with _lock:
         return key in _store(backend)
 
@@ -168,7 +168,7 @@ def _kernel(backend: Any, key: Any, make: Any, name: str) -> Any:
         program = backend.compile(source, backend.dialect.quiet)
         return program.kernel(name)
 
-    return _kept(backend, ("kernel", key), compiled)
+    return _cached(backend, ("kernel", key), compiled)
 
 
 def _table(like: Any, parts: list[Segment], real: str) -> Any:
@@ -180,7 +180,7 @@ def _table(like: Any, parts: list[Segment], real: str) -> Any:
         backend.to_device(like._queue(), memory, 0, host)
         return _Table(memory, host.nbytes)
 
-    return _kept(backend, ("table", real, tuple(parts)), table)
+    return _cached(backend, ("table", real, tuple(parts)), table)
 
 
 class _Table:
@@ -699,13 +699,13 @@ def _transform(
         return _make(request, a, out, lines, factor != 1, room >= 1 << 31, image)
 
     finish = waiting.begun.get(key) if waiting is not None else None
-    if finish is None and not _is_kept(a.backend, key):
+    if finish is None and not _is_cached(a.backend, key):
         finish = make()
         if waiting is not None:
             waiting.begun[key] = finish
 
     def run() -> None:
-        plan = _kept(a.backend, key, finish or (lambda: make()()))
+        plan = _cached(a.backend, key, finish or (lambda: make()()))
         _run(plan, a, out, lines, factor)
 
     if waiting is not None and (waiting.runs or finish is not None):

@@ -209,16 +209,16 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = Tru
     number = np.result_type(*(x.dtype for x in arrays))
     arrays = [primitives.astype(x, number) for x in arrays]
     key: Any = (subscripts, bool(optimize), *((x.shape, x.strides, number) for x in arrays))
-    known, many = _KNOWN.get(key), len(arrays)
-    if known is None:
+    cached, many = _CACHED.get(key), len(arrays)
+    if cached is None:
         does = _Work(list(arrays))
         result_index = _joined(does, subscripts, optimize)
         found = does.arrays[result_index]
-        if len(_KNOWN) >= _MOST:
-            _KNOWN.clear()
-        _KNOWN[key] = does.steps, result_index
+        if len(_CACHED) >= _MOST:
+            _CACHED.clear()
+        _CACHED[key] = does.steps, result_index
     else:
-        steps, result_index = known
+        steps, result_index = cached
         for one in steps:
             arrays.append(_done(arrays, *one))
         found = arrays[result_index]
@@ -228,7 +228,7 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = Tru
     return found if result_index >= many else found._view(found.shape, found.strides, found.offset)
 
 
-_KNOWN: dict[Any, tuple[list[tuple[Any, ...]], int]] = {}  # steps by subscripts and layouts
+_CACHED: dict[Any, tuple[list[tuple[Any, ...]], int]] = {}  # steps by subscripts and layouts
 _MOST = 512  # bounded, for programs with ever-changing shapes
 
 

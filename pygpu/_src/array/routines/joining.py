@@ -51,7 +51,7 @@ def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any
     """Call a ufunc of two operands, of which one may be a number; for two numbers, returns NumPy's
     result."""
     if queue is None:
-        result = launch_cache.launch_known(name, a, b, out=out)
+        result = launch_cache.run_cached(name, a, b, out=out)
         if result is not None:
             return result
     like = _first_array(a, b, out)
@@ -95,7 +95,7 @@ def choose(
     """Select items of *then* where the criterion is true (or positive), else of *otherwise*."""
     name = "if_positive" if positive else "where"
     if queue is None:
-        result = launch_cache.launch_known(name, criterion, then, otherwise, out=out)
+        result = launch_cache.run_cached(name, criterion, then, otherwise, out=out)
         if result is not None:
             return result
     like = _first_array(criterion, then, otherwise, out)
@@ -317,9 +317,9 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     """Implement numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the
     second to last of *b*; numbers are multiplied."""
     if dtype is None and out is None:
-        known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
-        if known is not None:
-            return known
+        cached = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
+        if cached is not None:
+            return cached
     reduce = lazy("pygpu._src.array.reduction")
     like = _first_array(a, b, out)
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
@@ -375,10 +375,10 @@ def _check_product_out(a: Any, b: Any, dtype: Any, out: Any) -> None:
 def _within(dtype: np.dtype[Any], low: Any, high: Any) -> tuple[Any, Any]:
     """Return limits without ints that no item of a dtype of integers can pass, and that do not fit
     it."""
-    known = np.iinfo(dtype)
-    if type(low) is int and low < known.min:
+    limits = np.iinfo(dtype)
+    if type(low) is int and low < limits.min:
         low = None
-    if type(high) is int and high > known.max:
+    if type(high) is int and high > limits.max:
         high = None
     return low, high
 
@@ -558,7 +558,7 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
             start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":
         start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))
-    if queue is not None or launch_cache.launch_known("arange", start, step, out=array) is None:
+    if queue is not None or launch_cache.run_cached("arange", start, step, out=array) is None:
         call = launch_cache.Call("arange", (start, step), array) if queue is None else None
         operation = _arange_operation(dtype)
         array._run(operation, [array], [start, step], array.shape, queue, call=call)

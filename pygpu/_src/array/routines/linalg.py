@@ -24,8 +24,8 @@ from pygpu._src.array.factorization.launches import (
     INDEFINITE,
     NO_EIGENVALUES,
     SINGULAR,
-    launch_known,
     name_of,
+    run_cached,
 )
 from pygpu._src.array.precision import precision
 from pygpu._src.array.reduction import reduce
@@ -109,9 +109,9 @@ def _on_host(a: Any, function: Callable[..., Any], *args: Any, **options: Any) -
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     """The triangular L with a = L L^H (upper: U with a = U^H U) of positive definite matrices."""
-    known = launch_known(name_of("cholesky", upper), (a,), (), INDEFINITE)
-    if known is not None:
-        return known
+    cached = run_cached(name_of("cholesky", upper), (a,), (), INDEFINITE)
+    if cached is not None:
+        return cached
     _square("cholesky", a)
     if factorizations.where("cholesky", a) == "host":
         return _on_host(a, np.linalg.cholesky, a, upper=upper)
@@ -151,21 +151,21 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     _square("eigh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    known = _known_eigh(a, UPLO, True)
-    if known is not None:
-        return _numpy.EighResult(*known)
+    cached = _cached_eigh(a, UPLO, True)
+    if cached is not None:
+        return _numpy.EighResult(*cached)
     if factorizations.where("eigh", a) == "host":
         return _on_host(a, np.linalg.eigh, a, UPLO)
     return _numpy.EighResult(*factorizations.eigh(a, UPLO.upper(), True))
 
 
-def _known_eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any] | None:
-    """Return (eigenvalues, eigenvectors if wanted) by a remembered launch."""
+def _cached_eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any] | None:
+    """Return (eigenvalues, eigenvectors if wanted) by a cached launch."""
     if a.dtype.char not in "fdFD":
         return None
     out = primitives.empty(a, a.shape, a.dtype) if vectors else None
     name = name_of("eigh", part.upper() == "U", vectors)
-    values = launch_known(name, (a,), () if out is None else (out,), NO_EIGENVALUES)
+    values = run_cached(name, (a,), () if out is None else (out,), NO_EIGENVALUES)
     return None if values is None else (values, out)
 
 
@@ -174,9 +174,9 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     _square("eigvalsh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    known = _known_eigh(a, UPLO, False)
-    if known is not None:
-        return known[0]
+    cached = _cached_eigh(a, UPLO, False)
+    if cached is not None:
+        return cached[0]
     if factorizations.where("eigh", a) == "host":
         return _on_host(a, np.linalg.eigvalsh, a, UPLO)
     return factorizations.eigh(a, UPLO.upper(), False)[0]
@@ -197,9 +197,9 @@ def eigvals(a: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     """The x of a x = b. b: one vector (one axis), or matrices."""
     if primitives.is_array(a) and primitives.is_array(b):
-        known = launch_known(name_of("solve"), (a, b), (), SINGULAR)
-        if known is not None:
-            return known
+        cached = run_cached(name_of("solve"), (a, b), (), SINGULAR)
+        if cached is not None:
+            return cached
     a, b = _array(a, b)
     _square("solve", a)
     n = a.shape[-1]
@@ -212,9 +212,9 @@ def solve(a: Any, b: Any) -> Any:
 
 def inv(a: Any) -> Any:
     """Inverse matrices."""
-    known = launch_known(name_of("inv"), (a,), (), SINGULAR)
-    if known is not None:
-        return known
+    cached = run_cached(name_of("inv"), (a,), (), SINGULAR)
+    if cached is not None:
+        return cached
     _square("inv", a)
     if factorizations.where("lu", a) == "host":
         return _on_host(a, np.linalg.inv, a)
@@ -231,9 +231,9 @@ def slogdet(a: Any) -> Any:
 
 def det(a: Any) -> Any:
     """Determinants."""
-    known = launch_known(name_of("det", False), (a,))
-    if known is not None:
-        return known
+    cached = run_cached(name_of("det", False), (a,))
+    if cached is not None:
+        return cached
     _square("det", a)
     if factorizations.where("lu", a) == "host":
         return _on_host(a, np.linalg.det, a)

@@ -40,8 +40,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     """Implement numpy.pad. A mode that is a function gets each vector, a view on the device."""
     if callable(mode):
         return _pad_by_function(array, _widths(pad_width, array.ndim), mode, options)
-    known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
-    if not known:
+    is_supported = (
+        mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
+    )
+    if not is_supported:
         if isinstance(mode, str):
             raise ValueError(f"pad: mode {mode!r} is not supported")
         raise TypeError(f"pad: mode {mode!r} is not supported for arrays on a device")
@@ -140,9 +142,9 @@ def _pad_by_indices(array: Any, widths: list[list[int]], mode: str) -> Any:
             )
     name, given = f"pad {mode} {widths}", array
     if name in _NAMES:
-        known = array.backend.table.plans.run(name, array)
-        if known is not None:
-            return known
+        cached = array.backend.table.plans.run(name, array)
+        if cached is not None:
+            return cached
     array = array._aligned()
     shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
     out = primitives.empty(array, shape, array.dtype)

@@ -112,9 +112,9 @@ def call(
         (out,) = out
     plain = where is True and dtype is None
     if plain and function.results == 1 and len(operands) == len(function.kinds):
-        known = launch_cache.launch_known(key, *operands, out=out)
-        if known is not None:
-            return known
+        cached = launch_cache.run_cached(key, *operands, out=out)
+        if cached is not None:
+            return cached
     if len(operands) != len(function.kinds):
         raise TypeError(f"{name}: {len(function.kinds)} arguments are needed, not {len(operands)}")
     outs = list(out) if isinstance(out, tuple) else [out] * function.results
@@ -148,10 +148,10 @@ def call(
                 f"{name}: cannot store {operation.outputs[0]} in out of dtype {o.dtype} under the "
                 "casting rule 'same_kind'"
             )
-    remembered = None
+    call = None
     if plain and len(outs) == 1:
-        remembered = launch_cache.Call(key, tuple(inputs), outs[0])
-    results = ufuncs.apply(operation, inputs, outs, mask, None, remembered)
+        call = launch_cache.Call(key, tuple(inputs), outs[0])
+    results = ufuncs.apply(operation, inputs, outs, mask, None, call)
     return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -33,14 +33,14 @@ _RESIDENT = 1  # groups per unit for which the registers must suffice
 
 class Geometry(Frozen):
     """lanes: work-items per row. group: per group. vector: adjacent items that are read in one
-    access. units: such accesses per work-item. kept: they cover a whole row. warps: the dialect's
+    access. units: such accesses per work-item. covers_row: they cover a whole row. warps: the dialect's
     warp functions are available."""
 
     lanes: int
     group: int
     vector: int
     units: int
-    kept: bool
+    covers_row: bool
     warps: bool
 
 
@@ -55,8 +55,8 @@ def geometry(
     largest = min(largest, _LARGEST)
     each = max(min(_MOST, _WORDS // max(_words(plan), 1)) // vector * vector, vector)
     lanes = _ceil_power(-(-length // each))
-    kept = lanes <= largest
-    if kept:
+    covers_row = lanes <= largest
+    if covers_row:
         short = _ceil_power(-(-length // (2 * vector)))
         lanes = max(lanes, min(short, _WARP))
         while lanes * 2 * vector <= length and rows * lanes < units * _BUSY and lanes < 256:
@@ -66,7 +66,7 @@ def geometry(
     else:
         lanes, each = min(256, largest), max(8 // vector, 1)
     group = min(max(lanes, _GROUP), largest)
-    return Geometry(lanes, group, vector, each, kept, warps and lanes <= group)
+    return Geometry(lanes, group, vector, each, covers_row, warps and lanes <= group)
 
 
 def _sections(plan: Plan) -> list[tuple[int, ...]]:
@@ -82,7 +82,7 @@ class _Schedule:
     def __init__(self, plan: Plan, keep: bool) -> None:
         items = {item.number: item for item in plan.items}
         self.computes: list[list[Item]] = []
-        self.kept: dict[int, list[int]] = {}  # node: first and last section
+        self.reused: dict[int, list[int]] = {}  # node: first and last section
         made: dict[int, int] = {}
         for section, wanted in enumerate(_sections(plan)):
             found: set[int] = set()
@@ -92,7 +92,7 @@ class _Schedule:
                 if k not in items or k in found:
                     continue
                 if keep and k in made:
-                    self.kept.setdefault(k, [made[k], section])[1] = section
+                    self.reused.setdefault(k, [made[k], section])[1] = section
                     continue
                 found.add(k)
                 waiting += items[k].inputs
@@ -107,7 +107,7 @@ def _words(plan: Plan) -> int:
     size = {item.number: -(-_compute_size(item.dtype) // 4) for item in plan.items}
     most = 1
     for section in range(len(schedule.computes)):
-        live = [k for k, (first, last) in schedule.kept.items() if first <= section < last]
+        live = [k for k, (first, last) in schedule.reused.items() if first <= section < last]
         most = max(most, sum(size[k] for k in live))
     return most
 
@@ -123,7 +123,7 @@ class _Writer:
         self.plan, self.form, self.dense = plan, form, dense
         self.letters = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
         self.kinds = dict(plan.arrays)
-        self.schedule = _Schedule(plan, form.kept)
+        self.schedule = _Schedule(plan, form.covers_row)
         self.vectors = {  # arrays and results that are moved in vectors: their units
             **{f"a{k}": self._unit(d) for k, d in plan.arrays if self.letters[k] == "c"},
             **{
@@ -142,7 +142,7 @@ class _Writer:
 
     def is_here(self, item: str) -> str:
         """Whether the row has an item; a constant if all are there."""
-        if self.form.kept:
+        if self.form.covers_row:
             return f"(u < {self.form.units - 1} || {item} < length)"
         return f"{item} < length"
 
@@ -161,13 +161,13 @@ PG_UNROLL for (int u = 0; u < {f.units}; u++) {{
             *after,
         ]
         text = "\n        ".join(lines)
-        if f.kept:
+        if f.covers_row:
             return f"{{ {text} }}"
         return f"for (pg_i64 t = 0; t < length; t += {f.lanes * f.vector * f.units}) {{\n        {text}\n        }}"
 
     def index(self) -> str:
         f = self.form
-        kind, start = ("pg_i32", "") if f.kept else ("pg_i64", "t + ")
+        kind, start = ("pg_i32", "") if f.covers_row else ("pg_i64", "t + ")
         return f"PG_UNUSED const {kind} i = {start}(lane + u * {f.lanes}) * {f.vector};"
 
     def move(self, piece: str, item: str) -> str:
@@ -210,7 +210,7 @@ if (pieces) {{
         """(statements before the loop, statements for an item) of what a section computes."""
         before, lines = [], []
         address = f"[u * {self.form.vector} + j]"
-        for k, (first, last) in self.schedule.kept.items():
+        for k, (first, last) in self.schedule.reused.items():
             if first < number <= last:
                 kind = dtypes.compute_type(self.item_dtype(k))
                 lines.append(f"PG_UNUSED const {kind} v{k} = kept{k}{address};")
@@ -221,7 +221,7 @@ if (pieces) {{
                 fetch, line = self.load(item)
                 before.append(fetch)
                 lines.append(line)
-            if self.schedule.kept.get(item.number, [None])[0] == number:
+            if self.schedule.reused.get(item.number, [None])[0] == number:
                 lines.append(f"kept{item.number}{address} = v{item.number};")
         return [text for text in before if text], " ".join(lines)
 
@@ -232,7 +232,7 @@ if (pieces) {{
         size = self.form.units * self.form.vector
         return [
             f"        {dtypes.compute_type(self.item_dtype(k))} kept{k}[{size}];"
-            for k in self.schedule.kept
+            for k in self.schedule.reused
         ]
 
     # ---- reductions

@@ -203,7 +203,7 @@ _ORDER = Template("""\
         $match
         rank[k] = old + (pg_u32)pg_popc(same & below);
         if ((same >> lane) == 1) {
-            ${forget}row[digit] = old + (pg_u32)pg_popc(same);
+            ${clear_mark}row[digit] = old + (pg_u32)pg_popc(same);
         }
         pg_warp_sync();
     }
@@ -341,7 +341,7 @@ def _sweep(positions: bool, size: int, shape: Shape) -> str:
         "read_index": placed(_READ_INDEX),
         "store_index": placed("sorted_indices[rank[k]] = index[k];"),
         "match": _VOTE if voted else _OR,
-        "forget": "" if voted else "marks[digit] = 0; ",
+        "clear_mark": "" if voted else "marks[digit] = 0; ",
         "clear_marks": "" if voted else _CLEAR_MARKS.fill(group=group),
         "marks": "" if voted else _MARKS,
         "marks_end": "" if voted else "PG_BARRIER;",

@@ -175,8 +175,8 @@ class _Atomic:
     cas = _atomic("cas", "cas(array, index, old, value): set it if it is old")
 
     def __getattr__(self, name: str) -> Any:
-        known = ", ".join(sorted(n.rstrip("_") for n in vars(type(self)) if n[0] != "_"))
-        raise AttributeError(f"there is no atomic.{name}; there are {known}")
+        names = ", ".join(sorted(n.rstrip("_") for n in vars(type(self)) if n[0] != "_"))
+        raise AttributeError(f"there is no atomic.{name}; there are {names}")
 
     @staticmethod
     def _compare_and_swap(

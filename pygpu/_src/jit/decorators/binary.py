@@ -18,9 +18,9 @@ from .target import Target, resolve_target
 __all__ = ["accumulate", "closure", "function", "is_associative", "reduce"]
 
 DType = np.dtype[Any]
-_KNOWN = {
-    (function.__code__.co_code, function.__code__.co_names): known
-    for known, functions in {
+_REDUCTION_NAMES = {
+    (function.__code__.co_code, function.__code__.co_names): name
+    for name, functions in {
         "sum": (lambda a, b: a + b,),
         "prod": (lambda a, b: a * b,),
         "max": (
@@ -86,9 +86,9 @@ def function(func: Any, number: DType, backend: Any) -> associative.Function:
         number = of = np.dtype("i8")
     kind = dtypes.compute_type(of)
     join = f"{kind} q; {compiled.call(['q'], ['a', 'b'])} r = {dtypes.cast('q', of, number)};"
-    known = _known_operation(func) if number.kind != "b" and not is_date else None
+    name = _reduction_name(func) if number.kind != "b" and not is_date else None
     return associative.Function(
-        _name(func), number, compiled.text, join, compiled.key, compiled.features, known
+        _name(func), number, compiled.text, join, compiled.key, compiled.features, name
     )
 
 
@@ -99,7 +99,7 @@ def _dtype_of(kind: str, dtype: DType) -> DType:
     return dtype
 
 
-def _known_operation(func: Any) -> str | None:
+def _reduction_name(func: Any) -> str | None:
     if not isinstance(func, FunctionType):
         return None
     code = func.__code__
@@ -107,7 +107,7 @@ def _known_operation(func: Any) -> str | None:
         return None
     if any(name in func.__globals__ for name in code.co_names):  # a different max
         return None
-    return _KNOWN.get((code.co_code, code.co_names))
+    return _REDUCTION_NAMES.get((code.co_code, code.co_names))
 
 
 # Further functions that are associative. Those of NumPy's module, called as np.NAME(a, b).
@@ -131,7 +131,7 @@ _NUMPY_ASSOCIATIVE = frozenset(
 def is_associative(func: Any) -> bool:
     """Whether the function is one of those known to be associative (sums of floating-point numbers
     up to rounding)."""
-    if _known_operation(func) is not None:
+    if _reduction_name(func) is not None:
         return True
     if not isinstance(func, FunctionType):
         return False
@@ -171,7 +171,7 @@ def reduce(
     axes = layout.normalize_axes(axis, given.ndim, name)
     if not host and out is None and initial is None and queue is None and given.size:
         function = function_for(given.dtype, given.backend)
-        kind = function.known
+        kind = function.reduction_name
         if kind is not None and function.dtype == _dtype_of(kind, given.dtype):
             return given._reduce(kind, axis, keepdims=keepdims)
     kept = tuple(n for k, n in enumerate(given.shape) if k not in axes)

@@ -564,14 +564,14 @@ class GUFunc:
         self, backend: Any, axes: tuple[int, ...], key: tuple[Any, ...]
     ) -> tuple[tuple[Any, ...], Any]:
         """Return what _compile() returns, which is kept."""
-        known = self._cache.get(backend)
-        if known is None:
-            known = self._cache.setdefault(backend, {})
-        found = known.get(key)
+        kernels = self._cache.get(backend)
+        if kernels is None:
+            kernels = self._cache.setdefault(backend, {})
+        found = kernels.get(key)
         kernel = None if found is None else found[1]()  # weak: the backend keeps it
         if found is None or kernel is None or not device.is_current(found[0]):
             found, kernel = self._compile(backend, axes, key)
-            known[key] = found
+            kernels[key] = found
         return found, kernel
 
     def _grid(self, limits: Any, n: int) -> tuple[int, int]:

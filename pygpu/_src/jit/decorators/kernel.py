@@ -112,9 +112,9 @@ class Kernel(KernelBase):
         self._pointers = {
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
         }
-        self._known: weakref.WeakKeyDictionary[Backend, dict[Any, Specialization]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._specializations_by_backend: weakref.WeakKeyDictionary[
+            Backend, dict[Any, Specialization]
+        ] = weakref.WeakKeyDictionary()
         # Kernels with additional checks, by those without them.
         self._checked: weakref.WeakKeyDictionary[Specialization, Specialization] = (
             weakref.WeakKeyDictionary()
@@ -338,21 +338,21 @@ class Kernel(KernelBase):
                 key.append(arg.__class__)
         key.append(at_start)
         whole = tuple(key)
-        known = self._specializations_on(backend)
-        found = known.get(whole)
+        specializations = self._specializations_on(backend)
+        found = specializations.get(whole)
         if found is None or not guards_hold(found.guards):
             kinds = tuple(self._type_of(a, i) for i, a in enumerate(args))
             if self._declared:
                 kinds = self._match(kinds)
             found = self._compile(backend, kinds, at_start)
-            known[whole] = found
+            specializations[whole] = found
         return found
 
     def _specializations_on(self, backend: Backend) -> dict[Any, Specialization]:
         """Return the kernels compiled for a backend; the function does not keep its context
         alive."""
-        found = self._known.get(backend)
-        return self._known.setdefault(backend, {}) if found is None else found
+        found = self._specializations_by_backend.get(backend)
+        return self._specializations_by_backend.setdefault(backend, {}) if found is None else found
 
     def check_signatures(self) -> None:
         """Raise KernelError if the function cannot be compiled for the types of a signature. Does
@@ -423,11 +423,11 @@ class Kernel(KernelBase):
         if self._declared:
             kinds = self._match(kinds)
         backend = _default_backend(self._backend_name)
-        known = self._specializations_on(backend)
-        found = next((s for s in known.values() if s.arg_types == kinds), None)
+        specializations = self._specializations_on(backend)
+        found = next((s for s in specializations.values() if s.arg_types == kinds), None)
         if found is None or not guards_hold(found.guards):
             found = self._compile(backend, kinds, True)
-            known[self._key_of(backend, kinds)] = found
+            specializations[self._key_of(backend, kinds)] = found
         return found
 
     def _key_of(self, backend: Backend, kinds: Sequence[Type]) -> tuple[Any, ...]:
@@ -444,11 +444,11 @@ class Kernel(KernelBase):
 
     def recompile(self) -> None:
         """Compile everything again, with the current values of names from outside."""
-        for backend, known in list(self._known.items()):
-            was = list(known.items())
-            known.clear()
+        for backend, specializations in list(self._specializations_by_backend.items()):
+            was = list(specializations.items())
+            specializations.clear()
             for key, made in was:
-                known[key] = self._compile(backend, made.arg_types, made.at_start)
+                specializations[key] = self._compile(backend, made.arg_types, made.at_start)
 
     @property
     def stats(self) -> CompileStats:
@@ -469,7 +469,11 @@ class Kernel(KernelBase):
         return list(dict.fromkeys(s.arg_types for s in self._all_specializations()))
 
     def _all_specializations(self) -> list[Specialization]:
-        return [s for known in list(self._known.values()) for s in known.values()]
+        return [
+            s
+            for specializations in list(self._specializations_by_backend.values())
+            for s in specializations.values()
+        ]
 
     @property
     def overloads(self) -> dict[Any, Specialization]:
@@ -773,8 +777,8 @@ class _TypeKeyDict(dict[Any, Any]):
 class _Overloads(_TypeKeyDict):
     """Compiled kernels by argument types; a declared signature is compiled at the first access."""
 
-    def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
-        super().__init__(known)
+    def __init__(self, kernel: Kernel, specializations: dict[Any, Specialization]) -> None:
+        super().__init__(specializations)
         self.kernel = kernel
 
     def __missing__(self, key: Any) -> Any:

@@ -174,7 +174,7 @@ class Specialization:
         self.from_cache = made.from_cache
         kernel = made.kernel(self.name)
         self._kernel = weakref.ref(kernel)
-        backend.kept[self] = kernel
+        backend.caches[self] = kernel
 
     def _declare_implicit(
         self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]

@@ -299,9 +299,9 @@ class UFunc:
         if where is True and dtype is None and len(args) == self.nin and self._check_globals():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
-                known = launch_cache.launch_known(self._key, *args, out=out)
-                if known is not None:
-                    return known
+                cached = launch_cache.run_cached(self._key, *args, out=out)
+                if cached is not None:
+                    return cached
         name = self._name
         if len(args) < self.nin:
             raise TypeError(f"{name}() takes {self.nin} arguments, got {len(args)}")

@@ -55,11 +55,13 @@ def _describe(obj: Any) -> str:
     return f"{module}.{name}" if module and module != "builtins" else str(name)
 
 
-def as_known(value: Value) -> tuple[Any, ...]:
+def as_constants(value: Value) -> tuple[Any, ...]:
     """Return the known integer values of a value; () if unknown."""
     items = flat_values(value)
-    known = tuple(v.const for v in items if v.is_const and isinstance(v.const, (int, np.integer)))
-    return known if len(known) == len(items) else ()
+    constants = tuple(
+        v.const for v in items if v.is_const and isinstance(v.const, (int, np.integer))
+    )
+    return constants if len(constants) == len(items) else ()
 
 
 def _rebuild(t: Any, parts: Any) -> Value:
@@ -295,17 +297,19 @@ def device_function(
     if around:
         return _recursive(fc, node, function, arg_types, src, around)
     given = tuple(map(fc.ranges.ranges_of, values)) if fc.unit.checks else ()
-    known = tuple(as_known(v) for v in values)
-    made = fc.unit.functions.get((*key, *given)) or fc.unit.functions.get((*key, *known, *given))
+    constants = tuple(as_constants(v) for v in values)
+    made = fc.unit.functions.get((*key, *given)) or fc.unit.functions.get(
+        (*key, *constants, *given)
+    )
     if made is not None:
         return made
     fc.unit.wants_constant = False
     try:
         return fc.unit.device_function(fc.unit, function, arg_types, src, given=given)
     except KernelError:
-        if not (fc.unit.wants_constant and any(known)):
+        if not (fc.unit.wants_constant and any(constants)):
             raise
-    return fc.unit.device_function(fc.unit, function, arg_types, src, known, given)
+    return fc.unit.device_function(fc.unit, function, arg_types, src, constants, given)
 
 
 def _recursive(

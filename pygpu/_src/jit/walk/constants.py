@@ -90,19 +90,19 @@ def constant_array(fc: FunctionContext, array: np.ndarray, node: ast.AST) -> Val
     if as_words:
         array = np.frombuffer(array.tobytes() + bytes(-array.nbytes % 8), np.uint64)
         storage = "pg_u64"
-    known = fc.unit.functions.get(key)
-    if known is None:
-        known = fc.unit.functions[key] = fc.unit.unique("pgk_table")
+    table = fc.unit.functions.get(key)
+    if table is None:
+        table = fc.unit.functions[key] = fc.unit.unique("pgk_table")
         flat = array.ravel()
         if array.dtype.char == "e":
             items = [str(bits) for bits in flat.view(np.uint16).tolist()]
         else:
             items = [emit.literal(x, array.dtype) for x in flat]
         body = ", ".join(items or ["0"])
-        fc.unit.definitions[known] = (
-            f"PG_TABLE {storage} {known}[{max(len(items), 1)}] = {{{body}}};\n"
+        fc.unit.definitions[table] = (
+            f"PG_TABLE {storage} {table}[{max(len(items), 1)}] = {{{body}}};\n"
         )
-    text = f"(({emit.pointer_type(t)}){known})" if as_words else known
+    text = f"(({emit.pointer_type(t)}){table})" if as_words else table
     return Value(t, text, shape=shape)
 
 

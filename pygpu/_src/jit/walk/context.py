@@ -257,12 +257,12 @@ class FunctionContext:
         if self.unit.checks and self.ranges.note(cname, t, value):
             self.changed = True
 
-    def forget_stored(self, node: ast.AST) -> None:
+    def invalidate_stored(self, node: ast.AST) -> None:
         """Forget the ranges of all variables that a statement assigns: before a loop, whose body
         may run again."""
         if self.unit.checks:
             for cname in self.vars.c_names_stored(node):
-                self.ranges.forget(cname)
+                self.ranges.invalidate(cname)
 
     def is_own(self, t: ArrayType | RecordType, text: str) -> bool:
         """Whether a pointer may point to an array that the function makes (local.array)."""

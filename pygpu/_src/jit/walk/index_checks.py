@@ -180,11 +180,11 @@ def is_proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
         tests.append((ranges.minus(ranges.add(length, 1)), low))  # it counts from the end
     needed = []
     for test in tests:
-        known = ranges.certainly_less(*test)
+        proven = ranges.certainly_less(*test)
         forced = not {site.key, ALL}.isdisjoint(fc.unit.forced)
-        if known is False or (known is None and forced):
+        if proven is False or (proven is None and forced):
             return False
-        if known is None:
+        if proven is None:
             needed.append(test)
     found = fc.unit.tests
     if needed and found is None:

@@ -191,7 +191,7 @@ class KnownRanges:
         known: dict[str, Range] = {}
         less: set[tuple[str, str]] = set()
         self._note(cname, t, value, known, less)  # about the previous value, as in i += 1
-        self.forget(cname)
+        self.invalidate(cname)
         self.known |= known
         self.less |= less
         wild = {text for text, found in known.items() if found[0] is None} - self.wild
@@ -214,7 +214,7 @@ class KnownRanges:
             for i, (item, part) in enumerate(zip(t.items, value.items)):
                 self._note(f"{cname}_{i}", item, part, known, less)
 
-    def forget(self, cname: str) -> None:
+    def invalidate(self, cname: str) -> None:
         """Drop what is known of a variable."""
         self.known = {text: r for text, r in self.known.items() if cname not in text}
         self.less = {(a, b) for a, b in self.less if cname not in a and cname not in b}

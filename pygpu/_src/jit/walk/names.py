@@ -46,25 +46,25 @@ def read_name(fc: FunctionContext, node: ast.Name) -> Value:
 
 def read_variable(fc: FunctionContext, key: str, node: ast.Name) -> Value:
     """Return the value of a variable at this use of its name."""
-    known = fc.vars.const_locals.get(key)
-    if known is not None:
-        return known
+    value = fc.vars.const_locals.get(key)
+    if value is not None:
+        return value
     v = fc.vars.by_key.get(key)
     early = key not in fc.vars.assigned and key not in fc.vars.parameters
     in_loop = len(fc.flags) > 1
     if v is None or v.type is None or (early and (not in_loop or fc.vars.is_never_set(node))):
         error = fc.source.error(f"{node.id} is used before anything is assigned to it", node)
         raise UnboundName(error) if in_loop else error
-    known = fc.vars.left.get(key)
-    if known is not None and (known.is_array or fc.vars.is_set(node)):
-        return known
+    value = fc.vars.left.get(key)
+    if value is not None and (value.is_array or fc.vars.is_set(node)):
+        return value
     if has_object(v.type) and not fc.vars.is_set(node):
         raise fc.source.error(
             f"{node.id} is {v.type} on some paths that lead here, and not set on others; "
             "assign it before, or use it where it is assigned",
             node,
         )
-    if (early or known is not None) and key not in fc.vars.may_be_unset:
+    if (early or value is not None) and key not in fc.vars.may_be_unset:
         fc.vars.may_be_unset.add(key)  # so it needs a variable, which is 0 until it is set
         fc.changed = True
     fc.vars.reads_none = fc.vars.reads_none or v.type == VOID
@@ -123,7 +123,7 @@ def _is_alias(fc: FunctionContext, key: str, v: Variable, value: Value) -> bool:
     """Whether a name that is assigned once needs no variable: its value exists while compiling, or
     it is the kernel's own memory. It has that value in the block of the assignment; uses elsewhere
     check whether it may be unset."""
-    if not (_is_declared(value) or _is_known(value)):
+    if not (_is_declared(value) or _is_compile_time(value)):
         return False
     if v.type != value.type:
         fc.changed = fc.changed or v.type is None
@@ -150,10 +150,10 @@ def _in_turn(fc: FunctionContext, lines: list[str], name: str, value: Value) -> 
     return first + second
 
 
-def _is_known(value: Value) -> bool:
+def _is_compile_time(value: Value) -> bool:
     """Whether a value exists while compiling."""
     if value.is_tuple:
-        return all(map(_is_known, value.items))
+        return all(map(_is_compile_time, value.items))
     return value.is_const
 
 

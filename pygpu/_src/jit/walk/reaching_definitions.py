@@ -125,9 +125,9 @@ class Reaching:
 
     def _read(self, node: ast.Name, state: _State) -> None:
         found = state.names.get(node.id, _NOTHING)
-        known = self.reads.setdefault(id(node), set())
-        known |= found
-        real = [d for d in known if d != _UNSET]
+        reaching = self.reads.setdefault(id(node), set())
+        reaching |= found
+        real = [d for d in reaching if d != _UNSET]
         for other in real[1:]:
             self.parent[self._root(other)] = self._root(real[0])
 
@@ -181,21 +181,21 @@ class Reaching:
 
     def _on_If(self, node: ast.If, state: _State) -> _State:
         state = self._expression(node.test, state)
-        known = self.decided.get(id(node))
-        if known is not None:
-            return self._block(node.body if known else node.orelse, state)
+        decided = self.decided.get(id(node))
+        if decided is not None:
+            return self._block(node.body if decided else node.orelse, state)
         return _join([self._block(node.body, state), self._block(node.orelse, state)])
 
     def _on_While(self, node: ast.While, state: _State) -> _State:
-        known = self.decided.get(id(node))
+        decided = self.decided.get(id(node))
         if isinstance(node.test, ast.Constant):
-            known = bool(node.test.value)
+            decided = bool(node.test.value)
 
         def head(state: _State) -> tuple[_State, _State]:
             state = self._expression(node.test, state)
             return (
-                state.dead() if known is False else state,
-                state.dead() if known is True else state,
+                state.dead() if decided is False else state,
+                state.dead() if decided is True else state,
             )
 
         return self._loop(node, state, head)

@@ -135,7 +135,7 @@ def if_statement(fc: FunctionContext, node: ast.If) -> None:
 @visits_statement(ast.While)
 def while_loop(fc: FunctionContext, node: ast.While) -> None:
     flag = _loop_flag(fc, node)
-    fc.forget_stored(node)
+    fc.invalidate_stored(node)
     start = len(fc.lines)
     fc.indent += 1
     fc.vars.reads_none = False
@@ -171,7 +171,7 @@ def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
     fc.flags.pop()
     fc.emit("}")
     fc.ranges.restore(before)
-    fc.forget_stored(node)
+    fc.invalidate_stored(node)
     if node.orelse:
         if flag:
             fc.emit(f"if (!{flag}) {{")
@@ -179,7 +179,7 @@ def _loop_body(fc: FunctionContext, node: Any, flag: str, before: Any) -> None:
             fc.emit("}")
         else:
             block(fc, node.orelse)
-        fc.forget_stored(node)
+        fc.invalidate_stored(node)
 
 
 @visits_statement(ast.Break)
@@ -203,7 +203,7 @@ def for_loop(fc: FunctionContext, node: ast.For) -> None:
         return
     counter = fc.counter()
     before = fc.ranges.state()
-    fc.forget_stored(node)
+    fc.invalidate_stored(node)
     if isinstance(source, Range):
         _begin_range(fc, node, counter, source)
     else:
@@ -223,7 +223,7 @@ def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag:
     for item in items:
         counter = fc.counter()
         go_on = f" && !{flag}" if flag else ""
-        fc.forget_stored(node)
+        fc.invalidate_stored(node)
         fc.emit(f"for (int {counter} = 0; {counter} < 1{go_on}; {counter}++) {{")
         bound = _bind(fc, node.target, item)
         fc.flags.append(flag)
@@ -232,12 +232,12 @@ def _unrolled_loop(fc: FunctionContext, node: ast.For, items: list[Value], flag:
         fc.emit("}")
         for key in bound:
             del fc.vars.const_locals[key]
-    fc.forget_stored(node)
+    fc.invalidate_stored(node)
     if node.orelse:
         fc.emit(f"if ({f'!{flag}' if flag else '1'}) {{")
         _indented_block(fc, node.orelse)
         fc.emit("}")
-        fc.forget_stored(node)
+        fc.invalidate_stored(node)
 
 
 def _bind(fc: FunctionContext, target: ast.expr, value: Value) -> list[str]:

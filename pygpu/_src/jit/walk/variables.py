@@ -141,10 +141,10 @@ class Variables:
         made = self.reaching = Reaching(self.body, self.parameters, dict(self.decided))
         for name in self.split:  # they are different variables now
             for key in [key for key in self.by_key if key.partition("#")[0] == name]:
-                self._forget(key)
+                self._invalidate(key)
         return made
 
-    def _forget(self, key: str) -> None:
+    def _invalidate(self, key: str) -> None:
         """Drop what is known of a variable's type."""
         self.by_key.pop(key, None)
         self.may_be_unset.discard(key)

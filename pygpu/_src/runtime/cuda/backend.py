@@ -114,7 +114,7 @@ class CUDABackend(Backend):
         self.dialect: CUDADialect = CUDADialect(self.limits)
         self.kernels: dict[Any, Any] = {}
         self.compiling: dict[Any, Any] = {}
-        self.kept = weakref.WeakKeyDictionary()
+        self.caches = weakref.WeakKeyDictionary()
         self.libraries: OpenHandles | None = None  # made by libraries.handles at the first call
         self.pool = DeviceMemoryPool()
         self.peer_stream: Any = None  # for copies to other devices
@@ -162,11 +162,11 @@ class CUDABackend(Backend):
         offset = address - start
         if offset + low < 0 or offset + high > size:
             # If several allocations were mapped next to each other, the driver reports only one.
-            known = None
+            allocation = None
             if 0 < address + low < address + high < 1 << 64:
-                known = _cuda._memory_range(address + low, high - low)
-            if known is not None:
-                start, size, _ = known
+                allocation = _cuda._memory_range(address + low, high - low)
+            if allocation is not None:
+                start, size, _ = allocation
                 offset = address - start
         if offset + low < 0 or offset + high > size:
             raise ValueError(

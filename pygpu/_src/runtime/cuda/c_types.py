@@ -90,11 +90,11 @@ def register_dtype(dtype: DTypeLike, c_names: Sequence[str] | str, alias_ok: boo
         DeprecationWarning,
         stacklevel=2,
     )
-    known = TYPE_REGISTRY.dtype_to_name.get(np.dtype(dtype))
-    if known is not None and not alias_ok:
+    registered = TYPE_REGISTRY.dtype_to_name.get(np.dtype(dtype))
+    if registered is not None and not alias_ok:
         raise RuntimeError(
-            f"dtype '{np.dtype(dtype)}' already registered (as '{known}', new names {c_names!r}); "
-            "pass alias_ok=True to add names to it"
+            f"dtype '{np.dtype(dtype)}' already registered (as '{registered}', new names "
+            f"{c_names!r}); pass alias_ok=True to add names to it"
         )
     get_or_register_dtype(c_names, np.dtype(dtype))
 

@@ -155,11 +155,11 @@ class Compilation:
         key = None if self.store is None or self.keep else self._key(words, compiler, opaque)
         if key is not None and self.store is not None:
             entry = self.store.read(key)
-            known: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
-            log.cache_lookup(known is not None, self.source)
-            if known is not None:
-                self._keep_image(key, known)
-                return known
+            cached: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
+            log.cache_lookup(cached is not None, self.source)
+            if cached is not None:
+                self._keep_image(key, cached)
+                return cached
         with log.compiling(self.source, lambda: _architecture_of(words)):
             result = run(words)
         if result.log:
@@ -187,10 +187,10 @@ class Compilation:
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
         """Return a key for the result; None if its dependencies cannot be determined."""
         depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
-        known = _keys.get(depends)
-        if known is not None:
-            self.key_without_headers = known
-            return known
+        key = _keys.get(depends)
+        if key is not None:
+            self.key_without_headers = key
+            return key
         import hashlib
 
         key = hashlib.sha256()
@@ -198,7 +198,7 @@ class Compilation:
         scan.add_options(words)
         source = self.source.encode("utf-8", "surrogateescape")
         scan.scan(source)
-        if not scan.known:
+        if not scan.complete:
             return None
         key.update(repr((_CACHE_FORMAT, words, compiler, self.expressions)).encode())
         key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))

@@ -26,16 +26,16 @@ def known_architectures(call: str, names: Sequence[str]) -> list[tuple[int, int]
     """Return the compute capabilities of names such as sm_90. Raises ValueError for those that
     NVRTC does not support."""
     nvrtc.load()
-    known = nvrtc._cuda()._nvrtc_architectures()
+    architectures = nvrtc._cuda()._nvrtc_architectures()
     result = []
     for name in names:
         match = _ARCHITECTURE.fullmatch(name)
         if match is None:
             raise ValueError(f"{call}: {name!r} is not an architecture such as sm_90")
         capability = int(match[1]), int(match[2])
-        if known and 10 * capability[0] + capability[1] not in known:
+        if architectures and 10 * capability[0] + capability[1] not in architectures:
             major, minor = nvrtc.version()
-            listed = ", ".join(f"sm_{number}" for number in known)
+            listed = ", ".join(f"sm_{number}" for number in architectures)
             raise ValueError(f"{call}: NVRTC {major}.{minor} knows {listed}, not {name}")
         result.append(capability)
     return list(dict.fromkeys(result))

@@ -315,11 +315,11 @@ def architecture(major: int, minor: int) -> str:
     compiles.
     """
     load()
-    known = _cuda()._nvrtc_architectures()
+    architectures = _cuda()._nvrtc_architectures()
     number = 10 * major + minor
-    if not known or number in known:
+    if not architectures or number in architectures:
         return f"sm_{number}"
-    older = [one for one in known if one < number]
+    older = [one for one in architectures if one < number]
     if not older:
         raise _make_error(
             "RuntimeError",
@@ -328,7 +328,7 @@ def architecture(major: int, minor: int) -> str:
             209,
             "no kernel image is available for execution on the device",
             f"the device has compute capability {major}.{minor}, and this NVRTC knows only "
-            f"sm_{min(known)} and newer: install an older one",
+            f"sm_{min(architectures)} and newer: install an older one",
             "",
         )
     same_major = [one for one in older if one // 10 == major]

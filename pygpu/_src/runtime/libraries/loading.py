@@ -18,7 +18,7 @@ from typing import Any
 
 from pygpu.errors import _make_error
 
-__all__ = ["Library", "forget"]
+__all__ = ["Library", "reset"]
 
 _TYPES: dict[str, Any] = {
     "p": ctypes.c_void_p,
@@ -133,7 +133,7 @@ def _candidate_paths(file: str) -> list[str]:
     return [*found, *([] if sys.platform == "win32" and "*" in file else [file])]
 
 
-def forget() -> None:
+def reset() -> None:
     """Look for all libraries again when they are needed next; for tests."""
     for library in _every:
         library._handle, library._tried, library.path = None, False, None

@@ -40,12 +40,12 @@ def backend_of(obj: Any) -> OpenCLBackend:
         context, device = obj.context, obj.device
     else:
         context, device = obj, obj.devices[0]
-    known = context.__dict__.get(_SLOT)
-    if known is None:
-        known = context.__dict__.setdefault(_SLOT, {})
-    backend: OpenCLBackend | None = known.get(device)
+    backends = context.__dict__.get(_SLOT)
+    if backends is None:
+        backends = context.__dict__.setdefault(_SLOT, {})
+    backend: OpenCLBackend | None = backends.get(device)
     if backend is None:
-        backend = known.setdefault(device, OpenCLBackend(context, device))
+        backend = backends.setdefault(device, OpenCLBackend(context, device))
     if obj is not context:
         _array._cache_backend(obj, backend)
     return backend
@@ -100,7 +100,7 @@ class OpenCLBackend(Backend):
         self.dialect = OpenCLDialect(self.limits)
         self.kernels: dict[Any, Any] = {}
         self.compiling: dict[Any, Any] = {}
-        self.kept = weakref.WeakKeyDictionary()
+        self.caches = weakref.WeakKeyDictionary()
         self._default_queue: cl.CommandQueue | None = None
         self._options: list[str] = []
         self._casts_bytes = not quirks.has(device, quirks.NO_CASTS_OF_BYTES)

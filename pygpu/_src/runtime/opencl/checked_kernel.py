@@ -136,7 +136,7 @@ def _contradiction(program: _opencl.Program, form: Form) -> str:
     if kernel.num_args != form.n_args:
         return "its parameters cannot be read"
     spaces = kernel_arg_address_qualifier.GLOBAL, kernel_arg_address_qualifier.CONSTANT
-    known = {pointer.index for pointer in form.pointers}
+    pointers = {pointer.index for pointer in form.pointers}
     for i in range(form.n_args):
         try:
             space = kernel.get_arg_info(i, kernel_arg_info.ADDRESS_QUALIFIER)
@@ -144,7 +144,7 @@ def _contradiction(program: _opencl.Program, form: Form) -> str:
         except Error:
             return ""
         is_memory = space in spaces and not kind.startswith(("image", "pipe"))
-        if is_memory != (i in known):
+        if is_memory != (i in pointers):
             return f"the declaration of {form.names[i]!r} cannot be read"
     return ""
 

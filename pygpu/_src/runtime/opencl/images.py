@@ -131,12 +131,12 @@ _BUFFER = {"offset", "origin", "region", "wait_for"}
 _IMAGE = {"src_origin", "dest_origin", "dst_origin", "region", "wait_for"}
 
 
-def _check(pair: str, kwargs: dict[str, Any], known: set[str]) -> None:
+def _check(pair: str, kwargs: dict[str, Any], allowed: set[str]) -> None:
     for name in kwargs:
-        if name not in known:
+        if name not in allowed:
             raise TypeError(
                 f"enqueue_copy: {pair} has no keyword argument '{name}'; allowed: "
-                + ", ".join(sorted(known))
+                + ", ".join(sorted(allowed))
             )
 
 

@@ -39,12 +39,12 @@ _BUFFERS = {"wait_for", "byte_count", "src_offset", "dst_offset"}
 _IMAGES = (Image, GLRenderBuffer)
 
 
-def _check(pair: str, kwargs: dict[str, Any], known: set[str], *needed: str) -> None:
+def _check(pair: str, kwargs: dict[str, Any], allowed: set[str], *needed: str) -> None:
     for name in kwargs:
-        if name not in known:
+        if name not in allowed:
             raise TypeError(
                 f"enqueue_copy: {pair} has no keyword argument '{name}'; allowed: "
-                + ", ".join(sorted(known))
+                + ", ".join(sorted(allowed))
             )
     for name in needed:
         if name not in kwargs:
