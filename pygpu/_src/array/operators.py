@@ -18,7 +18,7 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
     """Compute ``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. Returns NotImplemented
     to leave it to the other operand's class."""
     if b is None and name in _UNARY:
-        return ufuncs.call(name, (a,))
+        return ufuncs.call_uncached(name, (a,))
     first: Any = a if isinstance(a, _array.GPUArray) else b
     operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
     if operands[0] is NotImplemented or operands[1] is NotImplemented:
@@ -35,8 +35,10 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         special = _POWERS.get(b)  # as NumPy does
         if special is not None:
             return ufuncs.call(special, (a,), None if out is None else (out,))
+    # The slot has searched C's cache for the operands as they were.
+    call = ufuncs.call_uncached if operands[0] is a and operands[1] is b else ufuncs.call
     try:
-        result = ufuncs.call(name, operands, None if out is None else (out,))
+        result = call(name, operands, None if out is None else (out,))
     except TypeError:
         if not _differ(name, operands):
             raise

@@ -24,6 +24,7 @@ from . import elementwise, launch_cache, layout
 __all__ = [
     "apply",
     "call",
+    "call_uncached",
     "without_overlap",
     "empty_like_operands",
     "is_array",
@@ -254,6 +255,31 @@ def call(
         cached = launch_cache.run_cached(name, *inputs, out=None if out is None else out[0])
         if cached is not None:
             return cached
+    return call_uncached(
+        name,
+        inputs,
+        out,
+        where=where,
+        dtype=dtype,
+        casting=casting,
+        queue=queue,
+        signature=signature,
+    )
+
+
+def call_uncached(
+    name: str,
+    inputs: Sequence[Any],
+    out: Sequence[Any] | None = None,
+    *,
+    where: Any = True,
+    dtype: Any = None,
+    casting: str = "same_kind",
+    queue: Any = None,
+    signature: Any = None,
+) -> Any:
+    """Do what call() does, for a call that is not in C's cache of launches."""
+    plain = where is True and dtype is None and signature is None and casting == "same_kind"
     ufunc, asked = getattr(np, name), name
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]

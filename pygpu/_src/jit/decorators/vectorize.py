@@ -327,15 +327,29 @@ class UFunc:
                 )
             into = None if all(o is None for o in outs) else tuple(outs)
             return operation(*inputs, out=into, casting=casting, queue=queue, stream=stream)
-        dated = DateViews(name, loop, inputs, outs) if has_dates(loop) else None
+        queue = stream_of(queue, stream, name)
+        call = None
+        if mask is None and wanted is None and queue is None and casting == "same_kind":
+            call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
+        return self._run(loop, operation, inputs, outs, mask, queue, here, call)
+
+    def _run(
+        self,
+        loop: Loop,
+        operation: Any,
+        inputs: list[Any],
+        outs: list[Any],
+        mask: Any,
+        queue: Any,
+        here: Target | None,
+        call: launch_cache.Call | None,
+    ) -> Any:
+        """Run a loop on the device of the arrays or, for host arrays, on *here*. call: what C
+        repeats from its cache, None if it must not."""
+        dated = DateViews(self._name, loop, inputs, outs) if has_dates(loop) else None
         if dated is not None:
-            inputs, outs = dated.inputs, dated.outs
-        queue = stream_of(queue, stream, self._name)
+            inputs, outs, call = dated.inputs, dated.outs, None
         if here is None:
-            call = None
-            plain = dated is None and mask is None and wanted is None
-            if plain and queue is None and casting == "same_kind":
-                call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
             results = self._on_device(operation, inputs, outs, mask, queue, call)
         else:
             results = self._on_host(operation, inputs, outs, mask, queue, here)
