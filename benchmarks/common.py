@@ -49,7 +49,7 @@ def find_library(name: str) -> ModuleType | None:
     except ImportError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return None
-    return module if module.__file__ else None  # a folder of that name is no library
+    return module if module.__file__ else None  # a folder of that name is not a library
 
 
 # ---- C helpers -----------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) { return (voi
 /* ---- modules: the parameters of a kernel are read from its PTX ----------------------------------------------------------- */
 
 typedef struct {
-    int n; /* -1: the module is no PTX */
+    int n; /* -1: the module is not PTX */
     struct {
         size_t offset, size;
     } params[64];

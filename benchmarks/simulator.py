@@ -351,7 +351,7 @@ def worker(name: str) -> None:
         what, _, number = case.partition("_")
         method = getattr(made[0], what, None)
         if method is None:
-            raise LookupError("has no such thing")
+            raise LookupError("not supported")
         if name == "the same, on fibers" and what not in ("product", "barrier", "alone"):
             raise LookupError("as pygpu's simulator")
         times: Times = method(int(number)) if number else method()

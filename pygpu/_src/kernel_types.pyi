@@ -322,7 +322,7 @@ def reduce(
 # ---- names of kernels
 
 class Index3:
-    """threadIdx and the like."""
+    """The type of threadIdx, blockIdx, blockDim and gridDim."""
     x: int
     y: int
     z: int

@@ -301,7 +301,7 @@ def curandom_names() -> dict[str, Any]:
 
 
 def _common_dtype(obj1: Any, obj2: Any, queue: Any) -> np.dtype[Any]:
-    """The dtype of an operation of arrays, or things with a dtype, and numbers."""
+    """The dtype of an operation of arrays, other objects with a dtype, and numbers."""
     if queue is None:
         raise ValueError("the array has no queue: use array.with_queue(queue)")
     return np.result_type(*(getattr(x, "dtype", x) for x in (obj1, obj2)))

@@ -110,7 +110,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "random":  # not in the standard, and takes time to import
+    if name == "random":  # not part of the standard, and slow to import
         from pygpu import random
 
         globals()[name] = random

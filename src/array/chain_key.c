@@ -2,7 +2,7 @@
  * the chain. */
 #include "array/chain.h"
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- descriptions of arrays ------------------------------------------------------------------ */
 
 static int describe(const GPUArray *array, ArrayDesc *desc) {
     if (array->ndim > CHAIN_DIMS) {

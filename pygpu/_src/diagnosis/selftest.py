@@ -255,10 +255,10 @@ def _list() -> None:
             _write({"device": features(device)})
 
 
-def _probe(thing: Any, name: str) -> Any:
+def _probe(obj: Any, name: str) -> Any:
     """Return a property, or None if the driver does not know it."""
     try:
-        value = getattr(thing, name)
+        value = getattr(obj, name)
     except Exception:
         return None
     return value.strip() if isinstance(value, str) else value

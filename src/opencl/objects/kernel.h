@@ -42,10 +42,10 @@ typedef struct {
     int is_signed;
     int scalar_size; /* ARG_VECTOR of floats: 4 or 8, so that a complex number fits; otherwise 0 */
     int of_floats, item_size; /* ARG_VECTOR: its items, sizes in bytes */
-    int of_three;             /* ARG_VECTOR: float3 and the like, which also accept three numbers */
-    int with_offset;       /* declared as a VectorArg with an offset, which is the next argument */
-    int is_offset;         /* the offset of the preceding VectorArg */
-    PgItems items;         /* ARG_GLOBAL: what it points to */
+    int of_three;    /* ARG_VECTOR: float3 and similar types, which also accept three numbers */
+    int with_offset; /* declared as a VectorArg with an offset, which is the next argument */
+    int is_offset;   /* the offset of the preceding VectorArg */
+    PgItems items;   /* ARG_GLOBAL: what it points to */
     PyObject *declaration; /* "float *a", for messages */
 } ArgSlot;
 

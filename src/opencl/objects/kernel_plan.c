@@ -65,7 +65,7 @@ static int vector_length(const char *type, size_t length, size_t *head) {
     return n == 2 || n == 3 || n == 4 || n == 8 || n == 16 ? n : 0;
 }
 
-/* "float4" and the like; 3 elements occupy the space of 4 (OpenCL C, 6.1.5). */
+/* "float4" and similar types; 3 elements occupy the space of 4 (OpenCL C, 6.1.5). */
 static int plan_vector(ArgSlot *slot, const char *type) {
     size_t head, length = strlen(type);
     int n = vector_length(type, length, &head);

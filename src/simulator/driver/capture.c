@@ -21,7 +21,7 @@ struct SimCapture {
     _Atomic int references;
     CUstreamCaptureMode mode;
     uint64_t thread;
-    SimContext *context; /* of its streams; only compared, as recorded places may outlive it */
+    SimContext *context; /* of its streams; only compared, as recorded positions may outlive it */
     SimStream *origin;   /* not counted: it is among streams while the capture runs */
     SimStream **streams; /* counted references */
     size_t n_streams;

@@ -6,7 +6,7 @@
 
 typedef struct SimContext SimContext;
 typedef struct SimStream SimStream;
-/* A place in a capture, which an event recorded there stands for. */
+/* A position in a capture, which an event recorded there stands for. */
 typedef struct SimCaptured SimCaptured;
 
 /* For a call that a running capture forbids, because it would wait or take effect at once: fails

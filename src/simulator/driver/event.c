@@ -1,4 +1,4 @@
-/* event.c - events: places in streams, and the times at which they were reached. */
+/* event.c - events: positions in streams, and the times at which they were reached. */
 #include "simulator/driver/capture.h"
 #include "simulator/driver/context.h"
 #include "simulator/driver/driver.h"
@@ -14,7 +14,7 @@ typedef struct {
     unsigned flags;
     pthread_mutex_t lock;
     SimMark *mark;         /* the latest recording, counted; NULL: never recorded */
-    SimCaptured *captured; /* the place if it was last recorded in a capture, counted; replaces
+    SimCaptured *captured; /* its position if it was last recorded in a capture, counted; replaces
                             * mark */
 } SimEvent;
 

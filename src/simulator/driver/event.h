@@ -8,7 +8,7 @@
 
 typedef struct SimStream SimStream;
 
-/* One recording of an event: a place in a stream, and the time at which it was reached. */
+/* One recording of an event: a position in a stream, and the time at which it was reached. */
 typedef struct SimMark {
     _Atomic int references;
     SimStream *stream;     /* counted reference */

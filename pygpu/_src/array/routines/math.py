@@ -62,7 +62,7 @@ def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
     windows = wide._view((many, m), (dtype.itemsize,) * 2, wide.offset + first * dtype.itemsize)
     turned = primitives.astype(v, dtype)[::-1]
     sums = matmul.matmul(windows, turned)
-    if dtype.kind in "fc":  # what is beside the ends is no zero to be multiplied with NaN
+    if dtype.kind in "fc":  # zeros beside the ends would be multiplied with NaN
         for rows in (range(max(min(m - 1 - first, many), 0)), range(max(n - first, 0), many)):
             if rows:
                 edge = slice(rows[0], rows[-1] + 1)

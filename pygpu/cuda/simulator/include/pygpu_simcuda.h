@@ -1,6 +1,6 @@
 /* pygpu_simcuda.h - what NVRTC's compiler knows without an #include, for the CPU simulator. Included before every program.
  *
- * The parts are sim_*.h files beside this one. __global__, __device__, __shared__ and the like are not macros: the simulator's compiler
+ * The parts are sim_*.h files beside this one. __global__, __device__, __shared__ and other qualifiers are not macros: the simulator's compiler
  * (src/simulator/compiler/rewrite.c) replaces them after preprocessing, and gives every kernel the parameters threadIdx, blockIdx, blockDim
  * and gridDim. No header of the system is included here: <cmath> alone would double the time of a compilation. */
 #ifndef PYGPU_SIMCUDA_H
