@@ -354,7 +354,7 @@ def test_many_lines(make):
 
 
 @pytest.mark.parametrize("name", [*ONE, *MANY])
-def test_errors(make, name):
+def test_wrong_lengths_axes_and_dtypes_are_refused(make, name):
     function, x = getattr(np.fft, name), make(input_of(name, (2, 3), "d"))
     length = "n" if name in ONE else "s"
     wrong = 0 if name in ONE else (0, 2)

@@ -216,7 +216,7 @@ def memories(cuda: Any) -> dict[str, tuple[Any, int]]:
 
 
 @pytest.mark.parametrize("kind", ["plain", "ordered", "pooled", "managed", "host"])
-def test_memory_of_every_kind_is_taken_in_whole(cuda: Any, kind: str) -> None:
+def test_whole_allocations_of_every_kind_are_accepted(cuda: Any, kind: str) -> None:
     owner, address = memories(cuda)[kind]
     shown = Shown({"shape": (16,), "typestr": "<f4", "data": (address, False), "version": 3})
     taken = xp.asarray(shown)

@@ -18,7 +18,7 @@ class Alone(Frozen):
     only: object
 
 
-def test_values() -> None:
+def test_fields_defaults_equality_and_hash() -> None:
     assert (Point(1).x, Point(1).y, Point(1, 2).y, Point(y=3, x=2).y) == (1, 0, 2, 3)
     assert Point(1) == Point(x=1, y=0) != Point(1, 2)
     assert hash(Point(1)) == hash(Point(1, 0))

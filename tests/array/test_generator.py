@@ -249,7 +249,7 @@ def test_all_devices_and_parts_have_the_same_numbers(cuda_context, opencl_maker)
     assert made[0].bit_generator.state == made[1].bit_generator.state
 
 
-def test_an_item_depends_on_its_place_alone(rng, make):
+def test_an_item_depends_on_its_index_alone(rng, make):
     """Not on how many there are, on strides, or on whether parameters are numbers or arrays."""
     state = rng.bit_generator.state
 

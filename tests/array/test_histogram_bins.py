@@ -22,7 +22,7 @@ def test_estimated_edges(make, rule):
 def test_estimates_for_every_kind_of_number(make, dtype):
     x = np.array([[0, 100], [3, 101], [7, 5]]).astype(dtype)
     if dtype == "i1":
-        x[0] = -128, 127  # whose difference is no int8
+        x[0] = -128, 127  # whose difference does not fit int8
     for rule in ("auto", "doane"):
         for got, want in zip(np.histogram(make(x), rule), np.histogram(x, rule), strict=True):
             same(got, want)

@@ -376,14 +376,14 @@ def test_a_dead_context_is_not_taken_for_an_unknown_address(gpuarray, failing, a
         ask(gpuarray, array)
 
 
-def test_an_unknown_address_is_told(gpuarray):
+def test_an_unknown_address_is_refused(gpuarray):
     shown = Shown(gpuarray.to_gpu(A))
     shown.__cuda_array_interface__["data"] = (1 << 40) + 4096, False
     with pytest.raises(BufferError, match="not memory of the CUDA driver"):
         interchange.from_cuda_array(shown)
 
 
-def test_backends_of_one_device_are_told_apart(opencl_maker, gpuarray):
+def test_backends_of_one_device_differ(opencl_maker, gpuarray):
     from pygpu.cuda import driver
     from pygpu.elementwise import ElementwiseKernel
 

@@ -77,7 +77,7 @@ def test_a_kernel_that_was_only_marked_is_kept_by_a_later_process(pocl, tmp_path
     assert end(start(tmp_path)) == "clCreateProgramWithBinary"
 
 
-def test_what_is_kept(pocl, tmp_path, monkeypatch):
+def test_only_generated_kernels_are_stored(pocl, tmp_path, monkeypatch):
     """Generated text alone; no more of it than its share of the time; not against a program's
     wish."""
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path))

@@ -151,7 +151,7 @@ def test_results_are_the_same_each_time(make, shape):
 
 
 @pytest.mark.parametrize("shape", ["odd tile", "parts", "very long row"])
-def test_a_product_is_remembered_whatever_its_size(make, shape, monkeypatch):
+def test_launches_of_products_of_any_size_are_cached(make, shape, monkeypatch):
     m, k, n = SHAPES[shape]
     a, b = host("f", (m, k)), host("f", (k, n), 1)
     x, y = make(a), make(b)

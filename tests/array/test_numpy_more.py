@@ -36,7 +36,7 @@ def test_close_items_without_signs(make):
     same(np.isclose(make(x > 1), make(y > 1)), np.isclose(x > 1, y > 1))
 
 
-def test_rollaxis_to_every_place(make):
+def test_rollaxis_to_every_position(make):
     a = np.arange(24).reshape(2, 3, 4)
     d = make(a)
     for axis in range(-3, 3):

@@ -170,7 +170,7 @@ def test_accumulators(make):
 def test_long_sums_on_a_cpu(opencl_maker):
     """Parts are joined in a tree: one after the other, the equal ones would round the same way."""
     if not opencl_maker.backend.limits.is_cpu:
-        pytest.skip("the OpenCL device is no CPU: there a work-item has few items at this size")
+        pytest.skip("the OpenCL device is not a CPU: work-items have few items at this size")
     a = np.full((1 << 22) + 5, 0.1, np.float32)
     exact = float(a[0]) * a.size
     for x in (opencl_maker(a), opencl_maker(a.reshape(7, -1)), opencl_maker(a)[::-1]):

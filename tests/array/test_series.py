@@ -43,7 +43,7 @@ def compare(make, module, name, *args, **options):
 
 
 @pytest.mark.parametrize("module", FAMILIES)
-def test_values(make, module):
+def test_series_are_evaluated_as_by_numpy(make, module):
     name = FAMILIES[module]
     for x, c in (
         *((X, C[:n]) for n in (1, 2, 3)),

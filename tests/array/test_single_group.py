@@ -41,7 +41,7 @@ def test_unique(make, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["?", "f4", "c8"])
-def test_places(make, dtype):
+def test_indices_of_nonzero_items(make, dtype):
     for shape in ((1,), (33,), (1024,), (1025,), (4, 4), (3, 2, 5), (2, 1, 3, 2), (9, 0)):
         a = sample(int(np.prod(shape)), dtype).reshape(shape)
         for b in (a, a.T, a[::-1]):

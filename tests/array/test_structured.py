@@ -79,7 +79,7 @@ MOVES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.sampled(opencl=0, cuda=1)
 @pytest.mark.parametrize("name", MOVES)
-def test_items_move_whole(make: Any, name: str) -> None:
+def test_records_are_moved_unchanged(make: Any, name: str) -> None:
     if name == "where":  # whose condition is on the device, too
         for items in ALL.values():
             even = np.arange(5) % 2 == 0
@@ -249,7 +249,7 @@ def test_sets_and_searches(make: Any, kind: str) -> None:
     agree(make, lambda x, y: np.searchsorted(x, y, "right"), ordered, items)
 
 
-def test_distinct_records_with_their_places(make: Any) -> None:
+def test_distinct_records_with_indices_inverse_and_counts(make: Any) -> None:
     items = RECORDS[[0, 1, 2, 4]]
     agree(make, lambda x: np.unique(x, True, True, True), items)
     agree(make, lambda x: np.isin(x, x[1:3]), items)

@@ -75,7 +75,7 @@ def test_at_at_length(make, data):
 
 
 @pytest.mark.parametrize("name", ["add", "maximum", "subtract"])
-def test_many_at_few_places(make, name):
+def test_at_with_repeated_indices(make, name):
     """More than one work-item takes: runs are cut if their order does not count."""
     rng = np.random.default_rng(0)
     for n, dtype in ((3, np.int32), (2000, np.int64), (1, np.float64)):

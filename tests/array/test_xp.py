@@ -47,7 +47,7 @@ def same(got, want, rtol=1e-6):
     np.testing.assert_allclose(got.get(), want, rtol=rtol, atol=1e-6)
 
 
-def test_names():
+def test_all_names_of_the_standard_exist():
     for module, names in ((xp, STANDARD), (xp.linalg, LINALG), (xp.fft, FFT)):
         assert [n for n in names if not hasattr(module, n)] == []
     assert [n for n in xp.__all__ if not hasattr(xp, n)] == []

@@ -40,7 +40,7 @@ def functions():
 
 
 @pytest.mark.parametrize(("numpys", "own"), functions())
-def test_arguments(numpys, own):
+def test_signatures_accept_numpys_arguments(numpys, own):
     wanted, found = parameters(numpys), parameters(own)
     kinds = {p.kind for p in found.values()}
     any_name = inspect.Parameter.VAR_KEYWORD in kinds

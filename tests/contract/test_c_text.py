@@ -198,7 +198,7 @@ def test_every_quirk_of_a_driver_is_asked_for():
     assert asked == {bit for bit, _, _ in rows}
 
 
-def test_drivers_are_told_apart_in_one_place():
+def test_drivers_are_distinguished_in_one_file():
     """By the table of quirks, whose drivers platform.c finds."""
     asking = {
         path.name

@@ -83,7 +83,7 @@ def numbers() -> list[tuple[str, int]]:
     return found + [(f"CUDA_ERROR_{name}", int(n)) for name, n in status]
 
 
-def test_numbers(include: Path, tmp_path: Path):
+def test_constants_equal_those_of_the_headers(include: Path, tmp_path: Path):
     rows = numbers()
     assert len(rows) > 500
     known = text_of(include / "cuda.h") + text_of(include / "cudaProfiler.h")

@@ -37,7 +37,7 @@ def kind(parameter: str) -> str:
 
 
 @pytest.mark.parametrize("module", HEADERS, ids=lambda m: m.__name__.rpartition(".")[2])
-def test_arguments(module):
+def test_argument_letters_match_the_prototypes(module):
     text = "".join((_toolkit() / file).read_text(errors="replace") for file in HEADERS[module])
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
     for name, letters in module.FUNCTIONS.items():
@@ -47,7 +47,7 @@ def test_arguments(module):
 
 
 @pytest.mark.parametrize("header", NUMBERS)
-def test_numbers(header):
+def test_constants_equal_those_of_the_headers(header):
     text = (_toolkit() / header).read_text(errors="replace")
     for name, number in NUMBERS[header].items():
         found = re.search(rf"\b{name}\s*=?\s*(-?(?:0x[0-9a-fA-F]+|\d+))\b", text)

@@ -250,7 +250,7 @@ def test_what_is_put_in_place_of_a_method_is_an_exception_at_worst(context, func
     assert (host == 3).all()
 
 
-def test_objects_given_another_class_stay_whole(objects, function):
+def test_objects_given_another_class_stay_valid(objects, function):
     def launch(thing):
         function(thing, np.int32(1), block=(1, 1, 1))
 

@@ -508,7 +508,7 @@ def test_page_locked_arrays_stay_by_value(kernels):
     assert result_of(kernels.get_function("take_int"), np.int32, 17, locked, 29)[0] == 21
 
 
-def test_the_remembered_type_does_not_fix_later_ones(kernels):
+def test_the_cached_type_does_not_fix_later_ones(kernels):
     """An argument of another type than the last one's is converted by its own."""
     take = kernels.get_function("take_unsigned_long_long")
     memory = cuda.mem_alloc(8)

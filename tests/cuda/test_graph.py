@@ -268,7 +268,7 @@ def test_handlers_cannot_be_captured(kernels):
     assert graph.nodes() == []
 
 
-def test_a_capture_that_is_spoilt(kernels, memory):
+def test_an_invalidated_capture_cannot_continue(kernels, memory):
     """A call that waits for a captured stream spoils the capture; later ones are not harmed."""
     stream = cuda.Stream()
     stream.begin_capture()

@@ -50,7 +50,7 @@ def test_rows(balance, bits, suffix, width, height):
 
 
 @pytest.mark.parametrize("bits", BITS)
-def test_values(balance, bits):
+def test_patterns_of_each_width_are_written(balance, bits):
     memory = cuda.mem_alloc(4)
     dtype = f"i{bits // 8}"
     for value in (0, 1, -1, 2**bits - 1, -(2 ** (bits - 1)), np.uint8(255), True):

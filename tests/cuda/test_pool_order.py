@@ -178,7 +178,7 @@ def test_bind_to_stream(balance):
 def test_streams_of_other_libraries(balance):
     pool, stream, other = cuda.DeviceMemoryPool(), cuda.Stream(NON_BLOCKING), cuda.Stream()
     gate = Gate(stream)
-    cuda.memset_d8_async(pool.allocate(4), 1, 4, stream.handle)  # a number is no Stream
+    cuda.memset_d8_async(pool.allocate(4), 1, 4, stream.handle)  # a number, not a Stream
     threading.Timer(0.05, gate.open).start()
     memory = pool.allocate(4)
     cuda.memset_d8_async(memory, 2, 4, other)  # waits for the whole context

@@ -1,4 +1,4 @@
-"""prepare(), prepared_call() and its kin: conversions and errors are the struct module's."""
+"""prepare() and the prepared_...call() methods: conversions and errors are the struct module's."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_handlers_and_timed_calls_print(context):
 
 
 @simulator
-def test_much_is_printed_whole(context):
+def test_long_output_is_printed_completely(context):
     chatter = SourceModule(SOURCE).get_function("chatter")
     with contextlib.redirect_stdout(io.StringIO()) as out:
         chatter(block=(128, 1, 1), grid=(2, 1))

@@ -47,7 +47,7 @@ def test_types_are_what_the_compiler_thinks(context):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names(name):
+def test_dtypes_have_their_c_names(name):
     assert tools.dtype_to_ctype(name) == NAMES[name]
 
 
@@ -88,7 +88,7 @@ def test_registering():
         ("uint8_t b", tools.ScalarArg, "u1", "B"),
     ],
 )
-def test_arguments(text, kind, dtype, char):
+def test_c_arguments_are_parsed(text, kind, dtype, char):
     argument = tools.parse_c_arg(text)
     assert type(argument) is kind and argument.dtype == np.dtype(dtype)
     assert argument.struct_char == char == tools.get_arg_type(text)

@@ -233,7 +233,7 @@ def test_print(capfd: Any) -> None:
     assert capfd.readouterr().out.split() == ["0.9375", "0.9375"]
 
 
-def test_arguments() -> None:
+def test_wrong_arguments_of_bf16_are_refused() -> None:
     def wrong(x):
         return bf16.hadd(x)
 

@@ -99,7 +99,7 @@ def test_a_guarded_kernel_has_no_checks_until_a_launch_needs_them(make: Any) -> 
 
 
 @checked_by_default
-def test_a_remembered_launch_is_compared_each_time(make: Any) -> None:
+def test_a_cached_launch_compares_its_guards_each_time(make: Any) -> None:
     kernel = cl.kernel(guarded.py_func)
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(6, "f4"))
     short = make(np.zeros(5, "f4"))

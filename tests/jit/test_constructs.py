@@ -737,7 +737,7 @@ def test_every_kind_has_rows() -> None:
 
 @pytest.mark.sampled(opencl=2)
 @pytest.mark.parametrize("dtype", TESTED)
-def test_numbers(make: Any, dtype: str) -> None:
+def test_expressions_of_numbers_give_pythons_results(make: Any, dtype: str) -> None:
     x, y = numbers_of(dtype)
     rows = rows_for(dtype, NUMBERS)
     expected = expected_of(rows, list(zip(x, y)))

@@ -235,7 +235,7 @@ def test_what_has_no_meaning_is_refused(function: Any, text: str, opencl_maker: 
         k[1, 1](np.zeros(1, "M8[D]"), np.zeros(1))
 
 
-def test_units_without_a_fixed_factor_are_told_apart() -> None:
+def test_units_without_a_fixed_factor_are_distinguished() -> None:
     def convertible(a: str, b: str) -> bool:
         return dates.convertible(np.dtype(a), np.dtype(b))
 

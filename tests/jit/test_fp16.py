@@ -46,7 +46,7 @@ def every(a, b, out):
         out[23, i] = fp16.hadd(x, 0.1)  # a Python number is one of float16
 
 
-def test_all(make: Any) -> None:
+def test_every_function_of_fp16_against_numpy(make: Any) -> None:
     out = make(np.zeros((24, A.size), np.float16))
     every[1, 32](make(A), make(B), out)
     a, b = A, B
@@ -64,7 +64,7 @@ def test_all(make: Any) -> None:
         assert np.allclose(mine, row, **near), (n, mine, row)
 
 
-def test_arguments() -> None:
+def test_wrong_arguments_of_fp16_are_refused() -> None:
     def wrong(x):
         return cuda.fp16.hadd(x)
 

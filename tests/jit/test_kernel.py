@@ -375,7 +375,7 @@ def arguments(out, pair, flag, z, nothing=None, k=3):
     out[4] = k
 
 
-def test_arguments(make: Any) -> None:
+def test_tuples_views_bools_and_complex_numbers_as_arguments(make: Any) -> None:
     out = make(np.zeros(5))
     inner = make(np.array([4.0, 5.0]))
     arguments[1, 1](out, (2, inner[1:]), True, 1 + 2j)

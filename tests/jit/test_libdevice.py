@@ -217,7 +217,7 @@ def _every(backend: str | None = None) -> tuple[Any, list[tuple[str, float]]]:
     return pygpu.kernel(space["every"], src=body, backend=backend), wanted
 
 
-def test_all(make: Any) -> None:
+def test_every_function_against_its_reference(make: Any) -> None:
     kernel, wanted = _every()
     dtypes = {"d": "f8", "f": "f4", "i": "i4", "l": "i8", "h": "i2"}
     given = [make(np.array(VALUES[c], dtypes[c])) for c in "dfilh"]
@@ -241,7 +241,7 @@ def test_all_for_nvidia(cuda_context: Any, nvrtc: Any) -> None:
         nvrtc(backend_of(None), kernel.inspect_source(*types))
 
 
-def test_arguments() -> None:
+def test_arguments_are_converted_or_refused() -> None:
     """Converted to the function's types; what does not fit is refused."""
 
     def narrow(x):

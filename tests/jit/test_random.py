@@ -48,7 +48,7 @@ def draw(states, bits, doubles, floats, normals, singles):
 
 
 @pytest.mark.parametrize("start", [0, 5])
-def test_numbers(cuda_context: Any, start: int) -> None:
+def test_states_give_numbas_numbers(cuda_context: Any, start: int) -> None:
     n = 11
     states = ours.create_xoroshiro128p_states(n, seed=1, subsequence_start=start)
     bits, doubles = np.zeros(n, np.uint64), np.zeros(n)

@@ -97,7 +97,7 @@ def one_record(record, pair, out):
     out[0] = record.a + pair.right
 
 
-def test_arguments(cuda_context: Any) -> None:
+def test_records_are_passed_by_value(cuda_context: Any) -> None:
     host = np.array([(1.5, 0, [0, 0, 0])], ALIGNED)[0]
     out = np.zeros(1)
     one_record[1, 1](host, Pair(np.array([9.0]), 3), out)

@@ -19,7 +19,7 @@ from pygpu.pykernel import ArrayType, KernelError, compile_function
 F4, F8, I4, U1 = (np.dtype(c) for c in ("f4", "f8", "i4", "u1"))
 
 
-def test_types() -> None:
+def test_results_have_the_types_of_numpys_promotion() -> None:
     """Results have the types of NumPy's promotion; numbers of Python are weak."""
 
     def result(f: Any, *types: Any) -> Any:

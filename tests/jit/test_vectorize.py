@@ -89,7 +89,7 @@ def test_layouts(make, target):
             assert got.shape == shape and got.dtype == np.float64
 
 
-def test_numbers(make, target):
+def test_numbers_as_arguments_give_numbers(make, target):
     f = cl.vectorize(["f4(f4, f4)", "f8(f8, f8)"], target=target)(affine)
     for args, dtype in (
         ((1.5, 2), np.float64),
@@ -345,7 +345,7 @@ def _host(x):
     return x.get() if hasattr(x, "get") else x
 
 
-def test_attributes():
+def test_attributes_known_without_a_device():
     """What is known without a device."""
 
     def poly(x, y):

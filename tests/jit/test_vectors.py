@@ -50,7 +50,7 @@ def test_use(make: Any) -> None:
     assert np.array_equal(ints.get(), [[n, 255, int(v) * 4, 3] for v in x.tolist()])
 
 
-def test_names() -> None:
+def test_all_vector_types_of_numba_exist() -> None:
     """All of Numba's, under both kinds of names."""
     assert len({id(t) for t in VECTORS.values()}) == 40
     for name in ("int8x1", "uint64x4", "float32x3", "float64x4", "ulonglong2", "double4", "char1"):

@@ -58,7 +58,7 @@ def errors_hold_no_objects(env: Env) -> None:
 
 @case(limit=30)
 def error_classes_are_the_builtin_ones_too(env: Env) -> None:
-    check(issubclass(cl.LogicError, cl.Error), "LogicError is no Error")
+    check(issubclass(cl.LogicError, cl.Error), "LogicError is not an Error")
     check(
         issubclass(cl.MemoryError, (cl.Error,)) and issubclass(cl.MemoryError, MemoryError),
         "MemoryError",

@@ -274,7 +274,7 @@ def timers_and_default_queue(env: Env) -> None:
     with tolerate():
         check(env.dev.host_timer() > 0, "the host timer stands still")
     with tolerate():
-        check(len(env.dev.device_and_host_timer()) == 2, "device_and_host_timer is no pair")
+        check(len(env.dev.device_and_host_timer()) == 2, "device_and_host_timer is not a pair")
     for device, queue in (
         (None, None),
         (env.dev, None),

@@ -297,7 +297,7 @@ def python_objects_are_no_memory(env: Env) -> None:
             with expect(TypeError, "Python objects"):
                 call()
     cuda.memcpy_dtoh(memoryview(fields), memory)
-    check(fields["first"][1] == 2, "names of fields are no items")
+    check(fields["first"][1] == 2, "names of fields are not items")
 
 
 @case

@@ -324,7 +324,7 @@ def constants_to_string_of_odd_values(env: Env) -> None:
                 with tolerate((*SOMETHING, ArithmeticError)):
                     check(
                         isinstance(kind.to_string(*args), (str, int, float, type(None))),
-                        "to_string is no text",
+                        "to_string does not return a str",
                     )
         with expect(SOMETHING):
             kind.to_string()

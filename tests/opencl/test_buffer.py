@@ -187,7 +187,7 @@ def test_an_index_is_a_slice(ctx):
     assert isinstance(caught.value, TypeError)
 
 
-def test_flags_are_told_in_hexadecimal(ctx):
+def test_unknown_flags_are_shown_in_hexadecimal(ctx):
     with pytest.raises(cl.LogicError, match=r"flags = 0x6 has two .* exclude each other \(0x6\)"):
         cl.Buffer(ctx, mf.READ_ONLY | mf.WRITE_ONLY, 8)
 

@@ -269,7 +269,7 @@ def test_a_user_event_that_nothing_waits_for_hides_no_error(ctx, queue):
         ("p[\n#if 1\n1\n#endif\n] = 0;", "there is an #if in an index"),
     ],
 )
-def test_of_a_pointer_that_cannot_be_checked_the_reason_is_known(body, reason):
+def test_reason_is_given_for_a_pointer_that_cannot_be_checked(body, reason):
     head = "#define ADD(p, n) p[n]++" + "\n#define SECOND p[1]" * ("SECOND" in body)
     source = f"{head}\n__kernel void k(__global int *p) {{ {body} }}".encode()
     forms, text = checked_source.read(source, [])
@@ -278,7 +278,7 @@ def test_of_a_pointer_that_cannot_be_checked_the_reason_is_known(body, reason):
     assert text.endswith(source)
 
 
-def test_what_is_not_checked_is_told_once_with_the_command_of_oclgrind(queue):
+def test_unchecked_programs_are_reported_once_with_the_oclgrind_command(queue):
     with pytest.warns(UserWarning, match="PYGPU_CHECK=1") as warned:
         assert run(queue, "f(p);", 1, "void f(__global int *q) { q[0] = 1; }") == [1, 1, 2, 3]
     [one] = warned
@@ -306,7 +306,7 @@ def test_the_other_pointers_of_such_a_kernel_are_checked(queue):
         (ONE + "{\n#if 1\np[0] = 1; }\n#else\n}\n#endif\n", "brackets"),
     ],
 )
-def test_of_a_kernel_that_cannot_be_read_the_reason_is_told(ctx, queue, source, reason):
+def test_reason_is_reported_for_a_kernel_that_cannot_be_parsed(ctx, queue, source, reason):
     with pytest.warns(UserWarning, match=f"kernel 'k' is not checked .*{reason}"):
         kernel = cl.Program(ctx, source).build().k
     p = buffer(ctx, 0)
@@ -324,7 +324,7 @@ def test_macros_of_headers_and_options_are_read(ctx, queue, tmp_path):
         cl.Program(ctx, source.split("\n")[1]).build(["-DFIRST=p[0]"]).all_kernels()
 
 
-def test_binaries_and_programs_linked_later_are_told(ctx, queue):
+def test_binaries_and_linked_programs_are_reported_as_unchecked(ctx, queue):
     program = cl.Program(ctx, TWICE).build(cache_dir=False)
     binaries = program.binaries
     with pytest.warns(UserWarning, match="not made from source.*oclgrind"):

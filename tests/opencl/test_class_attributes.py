@@ -122,7 +122,7 @@ def test_objects_are_compared_with_their_own_kind_alone(ctx):
     assert program != mine and not any(program == other for other in others)
 
 
-def test_objects_given_another_class_stay_whole(ctx, queue):
+def test_objects_given_another_class_stay_valid(ctx, queue):
     # Python allows it between classes whose objects are alike.
     pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
     makers = {

@@ -129,7 +129,7 @@ def test_wrong_objects(ctx, device, queue):
         cl.enqueue_fill_buffer(queue, buffer, b"a", 0, 8)
 
 
-def test_an_old_device_is_told_apart(queue, ctx):
+def test_a_failed_fill_names_the_drivers_function(queue, ctx):
     buffer = cl.Buffer(ctx, mf.READ_WRITE, 8)
     _opencl._fault("clEnqueueFillBuffer", cl.status_code.OUT_OF_RESOURCES)
     try:

@@ -47,7 +47,7 @@ def test_attributes(ctx, has_pipes):
             use()
 
 
-def test_sizes(ctx, device, has_pipes):
+def test_sizes_out_of_range_are_refused(ctx, device, has_pipes):
     for sizes, text in [
         ((0, 16), "positive"),
         ((4, 0), "positive"),

@@ -265,7 +265,7 @@ def test_warning_of_the_compiler(device, tmp_path, name):
         assert "something to say" in text
 
 
-def test_chatter_is_told_from_messages():
+def test_compiler_chatter_is_not_reported_as_a_warning():
     chatter = (
         "Compilation started\nCompilation done\nLinking started\nLinking done\n"
         "Device build started\nOptions used by backend compiler: -w\nDevice build done\n"

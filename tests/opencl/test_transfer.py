@@ -116,7 +116,7 @@ def test_misaligned_floats(ctx, queue):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 127, 128, 4095, 4096, 4097, 1 << 20, (1 << 24) + 7])
-def test_sizes(ctx, queue, n):
+def test_buffers_of_any_size_are_copied_both_ways(ctx, queue, n):
     buffer, expected = filled(ctx, n)
     assert (contents(queue, buffer) == expected).all()
     cl.enqueue_copy(queue, buffer, expected[::-1].copy())

@@ -91,7 +91,7 @@ ONE = entry(KEYS[1])
 CRAFTED = {
     "a path": sealed({"entries": [["../../" + KEYS[1][6:], len(ONE), None]]}, ONE),
     "a path behind a line": sealed({"entries": [[KEYS[1] + "\n", len(ONE), None]]}, ONE),
-    "a name that is no text": sealed({"entries": [[7, len(ONE), None]]}, ONE),
+    "a name that is not a string": sealed({"entries": [[7, len(ONE), None]]}, ONE),
     "another entry's name": sealed({"entries": [[KEYS[0], len(ONE), None]]}, ONE),
     "a negative size": sealed({"entries": [[KEYS[1], -1, None]]}, ONE),
     "a size of no number": sealed({"entries": [[KEYS[1], "9", None]]}, ONE),

@@ -324,7 +324,7 @@ def in_notebook(monkeypatch, kernel=True):
     monkeypatch.setitem(sys.modules, "IPython", fake)
 
 
-def test_a_notebook_is_told_once(world, monkeypatch, capsys):
+def test_a_notebook_gets_one_hint(world, monkeypatch, capsys):
     world()
     in_notebook(monkeypatch)
     assert choose.choose_devices() == [CPU]
@@ -335,14 +335,14 @@ def test_a_notebook_is_told_once(world, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("answers", [["0", "0"], ["0"]])
-def test_a_notebook_that_has_chosen_is_not_told(world, monkeypatch, capsys, answers):
+def test_a_notebook_that_has_chosen_gets_no_hint(world, monkeypatch, capsys, answers):
     world()
     in_notebook(monkeypatch)
     choose.choose_devices(answers=answers)
     assert capsys.readouterr().out == ""
 
 
-def test_a_notebook_without_a_choice_is_not_told(world, monkeypatch, capsys):
+def test_a_notebook_without_a_choice_gets_no_hint(world, monkeypatch, capsys):
     world([NVIDIA])
     in_notebook(monkeypatch)
     assert choose.choose_devices() == [BIG]

@@ -102,7 +102,7 @@ def test_all_classes_are_listed():
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_values(name):
+def test_constants_have_pyopencls_values(name):
     cls, member = name.split(".")
     assert getattr(getattr(cl, cls), member) == VALUES[name]
 

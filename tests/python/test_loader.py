@@ -113,7 +113,7 @@ def test_the_systems_loader_is_first(world):
     assert extension.asked == ["libOpenCL.so.1"]
 
 
-def test_order_of_all_places(world):
+def test_search_order_of_all_folders(world):
     own = put(world.prefix / "lib/libOpenCL.so.1")
     bundled = put(world.prefix / "packages/pyopencl/.libs/libOpenCL-5519dec5.so.1.0.0")
     driver = put(world.prefix / "lib/libintelocl.so")
@@ -156,7 +156,7 @@ def test_what_intels_libraries_need_is_opened_before(world):
     assert extension.preloaded == {"libOpenCL.so.1": [], "libOpenCL.so": [], own: needs}
 
 
-def test_pyopencls_loader_is_told_where_it_is(world, monkeypatch):
+def test_pyopencls_loader_gets_the_vendors_folder(world, monkeypatch):
     # Without that variable it crashes.
     bundled = put(world.prefix / "packages/pyopencl/.libs/libOpenCL-5519dec5.so.1.0.0")
     homes = []
@@ -206,7 +206,7 @@ def test_drivers_are_offered_to_a_loader_that_finds_none(world):
     assert "OCL_ICD_VENDORS" not in os.environ
 
 
-def test_a_loader_of_the_environment_is_told_at_once(world):
+def test_a_loader_of_the_environment_gets_the_vendors_folder_at_once(world):
     # Khronos's loader reads OCL_ICD_FILENAMES, and does so only once in a process.
     own = put(world.prefix / "lib/libOpenCL.so.1")
     driver = put(world.prefix / "lib/libintelocl.so")
@@ -478,7 +478,7 @@ def test_intels_driver_without_a_loader():
     assert "Intel" in run(code, PYGPU_OPENCL_LIBRARY=driver)
 
 
-def test_intels_own_loader_is_told_of_the_driver():
+def test_intels_loader_gets_the_drivers_path():
     driver = intel_driver()
     code = """
 import os, pygpu as cl

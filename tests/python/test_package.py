@@ -64,7 +64,7 @@ def test_names_of_pyopencl(name):
         assert name in cl.__all__
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     assert len(PYOPENCL) == len(set(PYOPENCL)) == 126
 
 
@@ -75,7 +75,7 @@ def test_submodules(name):
     assert module.__doc__
 
 
-def test_all():
+def test_names_in_all_exist_and_are_distinct():
     assert len(cl.__all__) == len(set(cl.__all__))
     for name in cl.__all__:
         assert getattr(cl, name) is not None

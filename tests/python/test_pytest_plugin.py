@@ -212,7 +212,7 @@ def test_under_the_name_in_the_package(pytest_run, first):
     assert "error" not in outcomes, output
 
 
-def test_what_pytest_is_told_to_load():
+def test_entry_point_loads_the_plugin():
     if not PROJECT.exists():
         pytest.skip("no pyproject.toml beside the tests")
     project = tomllib.loads(PROJECT.read_text("utf-8"))

@@ -83,7 +83,7 @@ K write_race(int *a) {
 K no_syncwarp(int *a) {
     __shared__ volatile int s[64];
     int t = threadIdx.x;
-    s[t] = t; // a write that changes nothing is no race
+    s[t] = t; // a write that changes nothing is not a race
     __syncthreads();
     s[t] += s[(t + 16) & 63];
     s[t] += s[(t + 8) & 63];

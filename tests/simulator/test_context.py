@@ -328,7 +328,7 @@ class TestFailedKernel:
         assert cuda.mem_info() == before
         cuda.cuCtxDestroy(other)
 
-    def test_a_callback_is_told_and_a_host_function_is_not_called(self, cuda, kernels):
+    def test_a_callback_gets_the_error_and_a_host_function_is_not_called(self, cuda, kernels):
         called = []
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
         callback = kind(lambda stream, status, data: called.append(status))

@@ -27,7 +27,7 @@ def test_an_event_is_done_when_its_stream_gets_there(cuda, kernels):
     cuda.cuEventQuery(event)
 
 
-def test_recording_again_forgets_the_first_place(cuda, kernels):
+def test_recording_again_replaces_the_first_recording(cuda, kernels):
     a, b, event = cuda.stream(1), cuda.stream(1), cuda.event()
     gate = Gate(cuda, kernels, a)
     cuda.cuEventRecord(event, a)

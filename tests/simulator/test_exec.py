@@ -190,7 +190,7 @@ def test_each_load_has_its_own_variables(simulator):
     assert second.variable("v", "i4")[0] == 2
 
 
-def test_names(simulator):
+def test_kernels_are_found_by_mangled_or_c_name(simulator):
     source = """
     __global__ void plain(int *a) { *a = 1; }
     __global__ void plain(float *a) { *a = 2; }

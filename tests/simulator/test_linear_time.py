@@ -95,7 +95,7 @@ def test_kernels(steps, statement):
         "__device__ volatile int *v{0};\n",
     ],
 )
-def test_names(steps, line):
+def test_many_names_take_linear_time(steps, line):
     assert growth(steps, lambda n: "".join(line.format(i, i + 1) for i in range(n))) < 1.3
 
 

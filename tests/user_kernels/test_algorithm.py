@@ -1,4 +1,4 @@
-"""copy_if and its kin, RadixSort, KeyValueSorter, ListOfListsBuilder, BitonicSort."""
+"""copy_if and other filters, RadixSort, KeyValueSorter, ListOfListsBuilder, BitonicSort."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_error_and_gamma_functions_are_those_of_special(side):
     assert clmath.erf(x.astype(np.float16)).dtype == np.float16
 
 
-def test_names(side):
+def test_clmath_has_pyopencls_functions(side):
     x = np.linspace(0.01, 0.9, 30)
     assert np.allclose(clmath.expm1(side.array(x)).get(), np.expm1(x), rtol=1e-15)
     for name in clmath.__all__:

@@ -120,7 +120,7 @@ def test_kernels_of_snippets(opencl, x):
         InclusiveScanKernel(context, np.int32, 3)
 
 
-def test_others(opencl):
+def test_helpers_refuse_arguments_of_wrong_types(opencl):
     with pytest.raises(TypeError, match="splay: device must be a Device, not Context"):
         array_kernels.splay(opencl.context, 5)
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
