@@ -6,7 +6,7 @@
 
 /* Limits for the checks before a command, queried once per device. 0 means unknown: unchecked. */
 typedef struct {
-    int known;
+    int queried;
     cl_uint max_work_item_dimensions;
     size_t max_work_item_sizes[10];
     size_t max_work_group_size;

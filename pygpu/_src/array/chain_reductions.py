@@ -77,10 +77,10 @@ def _steps(
     moved: Sequence[bool],
     still: tuple[tuple[bool, ...], ...],
     short: int,
-    few: bool,
+    index_fits_32: bool,
 ) -> chain_reduction.Steps:
     """Return what the kernel computes before it reduces. moved: for each array, whether in
-    vectors. few: the numbers of results fit into 32 bits."""
+    vectors. index_fits_32: the indices of results fit into 32 bits."""
     body, value, input_dtypes, helpers, _, _ = steps
     vectors = iter(moved)
     return chain_reduction.Steps(
@@ -94,7 +94,7 @@ def _steps(
         helpers,
         still,
         short,
-        "pg_u32" if few else "pg_i64",
+        "pg_u32" if index_fits_32 else "pg_i64",
     )
 
 

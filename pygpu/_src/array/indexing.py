@@ -67,9 +67,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
                 return lazy("pygpu._src.array.advanced_indexing").getitem(self, key)
         view, advanced = self._basic(key)
         if advanced:
-            index = lazy("pygpu._src.array.advanced_indexing")
-
-            return index.getitem(self, key)
+            return lazy("pygpu._src.array.advanced_indexing").getitem(self, key)
         return view
 
     @fastpath("setitem")

@@ -463,16 +463,16 @@ class ArrayBase(Shaping[_ScalarT_co]):
         self, indices: Any, axis: int | None = None, out: _Out = None, mode: str = "raise"
     ) -> Self:
         """Return items by index along an axis, of the flat array for None."""
-        index = lazy("pygpu._src.array.advanced_indexing")
+        advanced_indexing = lazy("pygpu._src.array.advanced_indexing")
 
-        found: Self = index.take(self, indices, axis, out, mode)
+        found: Self = advanced_indexing.take(self, indices, axis, out, mode)
         return found
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set items of the flat array by index."""
-        index = lazy("pygpu._src.array.advanced_indexing")
+        advanced_indexing = lazy("pygpu._src.array.advanced_indexing")
 
-        index.put(self, indices, values, mode)
+        advanced_indexing.put(self, indices, values, mode)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """Repeat each item, or row along an axis, so many times."""
@@ -502,9 +502,9 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def nonzero(self) -> Any:
         """Return the indices of nonzero items, an array for each axis."""
-        index = lazy("pygpu._src.array.advanced_indexing")
+        advanced_indexing = lazy("pygpu._src.array.advanced_indexing")
 
-        return index.nonzero(self)
+        return advanced_indexing.nonzero(self)
 
     def dot(self, other: Any, out: _Out = None) -> Any:
         """numpy.dot: inner product of vectors, matrix product."""

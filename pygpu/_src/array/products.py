@@ -163,9 +163,9 @@ class _Matrices(NamedTuple):
     m: int
     n: int
     k: int
-    a_own: tuple[int, int]
-    b_own: tuple[int, int]
-    out_own: tuple[int, int]
+    a_strides: tuple[int, int]
+    b_strides: tuple[int, int]
+    out_strides: tuple[int, int]
     batch: tuple[int, ...]
     steps: list[tuple[int, ...]]
     order: tuple[int, int] = (0, 1)  # positions of a and b in the call
@@ -177,9 +177,9 @@ class _Matrices(NamedTuple):
             b=self.a,
             m=self.n,
             n=self.m,
-            a_own=self.b_own,
-            b_own=self.a_own,
-            out_own=(self.out_own[1], self.out_own[0]),
+            a_strides=self.b_strides,
+            b_strides=self.a_strides,
+            out_strides=(self.out_strides[1], self.out_strides[0]),
             steps=[self.steps[1], self.steps[0], self.steps[2]],
             order=(self.order[1], self.order[0]),
         )
@@ -196,10 +196,10 @@ def _matrices(a: Any, b: Any, out: Any) -> _Matrices:
     if batch == (1,):
         batch, steps = (), [(), (), ()]
     (m, n), k = out.shape[-2:], a.shape[-1]
-    a_own, out_own = a.strides[-2:], out.strides[-2:]
-    b_own = (b.strides[-1], b.strides[-2])
-    of = _Matrices(a, b, out, m, n, k, a_own, b_own, out_own, batch, steps)
-    down, right = (abs(s) if size > 1 else 0 for s, size in zip(out_own, (m, n), strict=True))
+    a_strides, out_strides = a.strides[-2:], out.strides[-2:]
+    b_strides = (b.strides[-1], b.strides[-2])
+    of = _Matrices(a, b, out, m, n, k, a_strides, b_strides, out_strides, batch, steps)
+    down, right = (abs(s) if size > 1 else 0 for s, size in zip(out_strides, (m, n), strict=True))
     return of.turned() if down and (down < right or not right) else of
 
 
@@ -235,7 +235,7 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
     small = _SMALL_CPU if cpu else _SMALL
     if max(of.m, of.n) <= small and of.k <= 4 * _SMALL and not _forced:
         return _by_blocks(of, number)
-    by_k = _by_k(of.b_own, of.n, of.k)
+    by_k = _by_k(of.b_strides, of.n, of.k)
     if cpu and of.m == 1 and _floats(of, number, by_k):
         return _by_lines(of, number, by_k)
     if of.m == 1 and not _forced and not (cpu and by_k and of.k < _SHORT):
@@ -277,13 +277,13 @@ def _by_tiles(of: _Matrices, number: DType) -> Again:
     part, parts = _cut(k, parts, tile.deep)
     kinds = Kinds(of.a.dtype, of.b.dtype, number, out.dtype, len(batch) + 1, parts > 1)
     sides = (
-        _side(of.a, m, of.a_own, k, tile.rows, tile),
-        _side(of.b, n, of.b_own, k, tile.columns, tile),
+        _side(of.a, m, of.a_strides, k, tile.rows, tile),
+        _side(of.b, n, of.b_strides, k, tile.columns, tile),
     )
-    width = matmul_tiles.piece(acc)
-    dense = (parts > 1 or of.out_own[1] == out.itemsize) and n % width == 0
-    far = _exceeds_int32(of.a_own, tile.rows, tile.deep) or _exceeds_int32(
-        of.b_own, tile.columns, tile.deep
+    width = matmul_tiles.vector_width(acc)
+    dense = (parts > 1 or of.out_strides[1] == out.itemsize) and n % width == 0
+    far = _exceeds_int32(of.a_strides, tile.rows, tile.deep) or _exceeds_int32(
+        of.b_strides, tile.columns, tile.deep
     )
     across = -(-n // tile.columns)
     tiles = -(-m // tile.rows) * across
@@ -313,11 +313,11 @@ def _run(
     """
     backend, batch, (m, n, k) = of.a.backend, of.batch, (of.m, of.n, of.k)
     numbers = [m, n, k, by.part, *by.tiles, *batch]
-    numbers += [by.part * of.a_own[1], *of.steps[0], *of.a_own]
-    numbers += [by.part * of.b_own[1], *of.steps[1], *of.b_own]
+    numbers += [by.part * of.a_strides[1], *of.steps[0], *of.a_strides]
+    numbers += [by.part * of.b_strides[1], *of.steps[1], *of.b_strides]
     items = m * n * prod(batch)
     if by.parts == 1:
-        numbers += [0, *of.steps[2], *of.out_own]
+        numbers += [0, *of.steps[2], *of.out_strides]
         target, slot, scratch = of.out, launch_cache.RESULT, 0
     else:
         item = text.acc_dtype(by.kinds.number).itemsize
@@ -359,7 +359,7 @@ def _begin_join(of: _Matrices, by: _Part) -> None:
 def _join(of: _Matrices, by: _Part, sums: Any) -> tuple[Any, ...]:
     """Add up the sums of all parts. Returns the step for Plans.add()."""
     backend = of.a.backend
-    lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_own)
+    lengths, strides = (*of.batch, of.m, of.n), (*of.steps[2], *of.out_strides)
     items = prod(lengths)
     kernel, lanes = _join_kernel(of, by)
     numbers = [by.parts, items, *lengths[1:], *strides]
@@ -490,8 +490,8 @@ def _floats(of: _Matrices, number: DType, by_k: bool) -> bool:
     if number.char not in "fd" or any(x.dtype != number for x in (of.a, of.b, of.out)):
         return False
     if by_k:
-        return of.a_own[1] == of.b_own[1] == number.itemsize
-    return of.b_own[0] == number.itemsize
+        return of.a_strides[1] == of.b_strides[1] == number.itemsize
+    return of.b_strides[0] == number.itemsize
 
 
 def _by_lines(of: _Matrices, number: DType, by_k: bool) -> Again:
@@ -518,12 +518,12 @@ def _by_lines(of: _Matrices, number: DType, by_k: bool) -> Again:
 def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Reading:
     """How a row's kernel reads the matrix."""
     n, k, cpu = of.n, of.k, backend.limits.is_cpu
-    dense = (of.b_own[1] if by_k else of.b_own[0]) == y.itemsize
+    dense = (of.b_strides[1] if by_k else of.b_strides[0]) == y.itemsize
     vector = (max(16 // y.itemsize, 1) if not cpu else 16 if by_k else 128) if dense else 1
     while not by_k and n % vector:
         vector //= 2
     if cpu:
-        row = vector if by_k and of.a_own[1] == x.itemsize else 1
+        row = vector if by_k and of.a_strides[1] == x.itemsize else 1
         return Reading(by_k, 1, 1, vector, _READS_IN_FLIGHT if by_k else 1, row, True)
     group = min(text.GROUP, backend.limits.group_size)
     if by_k:
@@ -538,7 +538,7 @@ def _reading(backend: Any, of: _Matrices, x: DType, y: DType, by_k: bool) -> Rea
             lanes *= 2
     else:
         lanes = group // min(32, 1 << (-(-n // vector) - 1).bit_length())
-    row = vector if by_k and of.a_own[1] == x.itemsize and vector * x.itemsize <= 16 else 1
+    row = vector if by_k and of.a_strides[1] == x.itemsize and vector * x.itemsize <= 16 else 1
     return Reading(by_k, group, lanes, vector, _READS_IN_FLIGHT, row)
 
 
@@ -548,7 +548,7 @@ _SMALL, _SMALL_CPU = 16, 24  # rows and columns at most of a small matrix
 def _by_blocks(of: _Matrices, number: DType) -> Again:
     """Small matrices."""
     backend, acc, out, (m, n, k) = of.a.backend, text.acc_dtype(number), of.out, (of.m, of.n, of.k)
-    b_dense, out_dense = of.b_own[0] == of.b.itemsize, of.out_own[1] == out.itemsize
+    b_dense, out_dense = of.b_strides[0] == of.b.itemsize, of.out_strides[1] == out.itemsize
     loose = backend.limits.is_cpu and b_dense and out_dense and acc.kind != "c"
     if loose:
         columns = min(64 // acc.itemsize, 1 << (n.bit_length() - 1))

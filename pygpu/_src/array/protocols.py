@@ -32,7 +32,7 @@ _ASSOCIATIVE = frozenset(
 def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
     """Implement reduce() or accumulate() of a ufunc whose items may be joined from left to right
     in parts."""
-    layout, ordered, work = (
+    layout, associative, primitives = (
         lazy("pygpu._src.array.layout"),
         lazy("pygpu._src.array.associative"),
         lazy("pygpu._src.array.primitives"),
@@ -44,15 +44,15 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     kind = lazy("pygpu._src.codegen.dtypes").compute_type(number)
     join = f"{{ PG_UNUSED const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
     key = ("ufunc", name)
-    function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
+    function = associative.Function(name, number, operation.helpers, join, key, operation.features)
     axis = options.get("axis", 0)
     if method == "accumulate":
         if a.ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
         axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
-        out = work.empty(a, a.shape, number) if out is None else _fits(name, out, a.shape)
+        out = primitives.empty(a, a.shape, number) if out is None else _fits(name, out, a.shape)
         source = a.copy() if out.base_data is a.base_data else a
-        ordered.scan(function, source, axis, out)
+        associative.scan(function, source, axis, out)
         return out
     if axis is None or (a.ndim == 0 and type(axis) is int and axis in (0, -1)):  # as in NumPy
         axes = tuple(range(a.ndim))
@@ -65,14 +65,14 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
         initial = getattr(np, name).identity
     given = out
     if out is None:
-        out = work.empty(a, shape, number)
+        out = primitives.empty(a, shape, number)
     elif options.get("keepdims"):
         _fits(name, out, tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
         kept = tuple(s for k, s in enumerate(out.strides) if k not in axes)
         out = out._view(shape, kept, out.offset)
     source = a.copy() if _fits(name, out, shape).base_data is a.base_data else a
     if a.ndim != 0 and axes:
-        ordered.reduce(function, source, axes, out, initial)
+        associative.reduce(function, source, axes, out, initial)
     elif initial is None:
         out[...] = source.astype(number)
     else:
@@ -138,9 +138,9 @@ def array_ufunc(
         return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
         return _folded(ufunc, method, inputs, out, options)
-    gufuncs = lazy("pygpu._src.array.gufunc")
-    if name in gufuncs.NAMES:
-        return gufuncs.call(name, inputs, None if out is None else out[0], options)
+    gufunc = lazy("pygpu._src.array.gufunc")
+    if name in gufunc.NAMES:
+        return gufunc.call(name, inputs, None if out is None else out[0], options)
     if name not in NAMES:
         return _special(ufunc, inputs, out, options)
     operands = tuple(ufuncs.to_operand(x, like) for x in inputs)

@@ -480,8 +480,8 @@ def _final(
     if cpu:
         lanes, groups = 1, min(kernel_cache.grid(backend, n_out * segments)[0], n_out)
     else:
-        few = n_out < 4096 or not form.columns
-        lanes = min(primitives.power_of_two(segments), GROUP) if few else 1
+        split = n_out < 4096 or not form.columns
+        lanes = min(primitives.power_of_two(segments), GROUP) if split else 1
         groups = min(-(-n_out * lanes // GROUP), 1 << 20)
     return kernel, groups, (n_out, segments, by_out, by_part, lanes)
 

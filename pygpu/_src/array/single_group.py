@@ -77,15 +77,15 @@ def _result(whole: Any, shape: tuple[int, ...]) -> Any:
 def gather(mask: Any, x: Any) -> Any:
     """Return the items of x for which the mask, of the same shape, is true."""
     count = _counter(mask)
-    out = mask.backend.table.plans.run("few", mask, x, count)
+    out = mask.backend.table.plans.run("select_items", mask, x, count)
     if out is None:
         reads = primitives.c_order(mask), primitives.c_order(x)
         out = primitives.empty(x, (x.size,), x.dtype)
         m, size = mask.dtype, x.itemsize
         items = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
         _launch(
-            "few",
-            ("few", m, items),
+            "select_items",
+            ("select_items", m, items),
             lambda lanes: single_group.gather_source(m, items, lanes),
             (mask, x),
             reads,

@@ -89,8 +89,8 @@ class _Writer:
                     name, _ = self.value(node_id, combination, 2)
                     outputs.append((row, i, name, self._address(f"y{i}", combination)))
         limits = r.like.backend.limits
-        few = rows < (limits.units if limits.is_cpu else 4 * limits.units)
-        if not self.sums or not self.small or (few and self.length > _LONG):
+        few_rows = rows < (limits.units if limits.is_cpu else 4 * limits.units)
+        if not self.sums or not self.small or (few_rows and self.length > _LONG):
             raise _Unsuited
         registers = [r.made[k] if k in r.made else r.register(k) for k in self.leaves]
         registers += [r._number(r.nodes[k].what) for k in self.numbers]

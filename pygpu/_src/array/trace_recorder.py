@@ -457,8 +457,8 @@ class Recorder(Graph):
         (shape,) = shapes
         rows, length = prod(shape[:-1]), shape[-1]
         limits = self.like.backend.limits
-        few = rows < (limits.units if limits.is_cpu else 2 * limits.units)
-        if not rows or not length or (few and length > _LONG):
+        few_rows = rows < (limits.units if limits.is_cpu else 2 * limits.units)
+        if not rows or not length or (few_rows and length > _LONG):
             return False
         found = trace_rows.plan(self, shape, node_ids)
         if found is None:

@@ -27,7 +27,7 @@ static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *lo
     Py_ssize_t n;
     size_t total = 1, group = 1;
     if (!PyTuple_CheckExact(global) || (n = PyTuple_GET_SIZE(global)) < 1 || n > 3 ||
-        !limits->known || n > (Py_ssize_t)limits->max_work_item_dimensions) {
+        !limits->queried || n > (Py_ssize_t)limits->max_work_item_dimensions) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < n; i++) {

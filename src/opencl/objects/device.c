@@ -88,7 +88,7 @@ fail:
 
 const DeviceLimits *ocl_device_limits(Device *self) {
     DeviceLimits *limits = &self->limits;
-    if (!limits->known) {
+    if (!limits->queried) {
         limits->max_work_group_size =
             (size_t)ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_WORK_GROUP_SIZE);
         limits->max_work_item_dimensions =
@@ -107,7 +107,7 @@ const DeviceLimits *ocl_device_limits(Device *self) {
             self->version >= 200
                 ? ocl_info_number(self, ocl_device_query, CL_DEVICE_SVM_CAPABILITIES)
                 : 0;
-        limits->known = 1;
+        limits->queried = 1;
     }
     return limits;
 }

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.array import layout, primitives
-from pygpu._src.array.fft import replay
-from pygpu._src.array.fft import transform as own
+from pygpu._src.array.fft import replay, transform
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.public import publish
 
@@ -102,9 +101,9 @@ def _suits_library(name: str, a: Any, n: Any, axes: Any, norm: Any, out: Any) ->
             return False
         if out.base_data is a.base_data:
             return False
-    if count > 1 and own.image_axes(a, positive_axes, made) is not None:
+    if count > 1 and transform.image_axes(a, positive_axes, made) is not None:
         return False
-    return count > 1 or own.passes_of(a, lengths[0] // (2 if name == "rfft" else 1), made) > 1
+    return count > 1 or transform.passes_of(a, lengths[0] // (2 if name == "rfft" else 1), made) > 1
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -214,7 +213,7 @@ def _transform_axis(
     factor: float,
     out: Any,
     call: str,
-    waiting: own.Waiting | None = None,
+    waiting: transform.Waiting | None = None,
 ) -> Any:
     """Transform one axis; the result is *out* if that is suitable. waiting: see transform()."""
     half, real = name in ("rfft", "ihfft"), name in ("irfft", "hfft")
@@ -233,7 +232,9 @@ def _transform_axis(
     options = dict(_REQUESTS[name])
     if a.dtype.kind != "c":
         options["conj_in"] = False
-    own.transform(own.Request(n, **options), a._aligned(), target, axis, factor, waiting)
+    transform.transform(
+        transform.Request(n, **options), a._aligned(), target, axis, factor, waiting
+    )
     return target
 
 
@@ -246,7 +247,7 @@ def _image_axes(steps: list[tuple[str, int, int]], a: Any) -> tuple[int, ...] | 
             break
         count += 1
     for many in range(count, 1, -1):
-        found = own.image_axes(a, [axis for *_, axis in steps[:many]], _complex(a.dtype))
+        found = transform.image_axes(a, [axis for *_, axis in steps[:many]], _complex(a.dtype))
         if found is not None:
             return found
     return None
@@ -259,17 +260,17 @@ def _transform_image(
     factor: float,
     out: Any,
     call: str,
-    waiting: own.Waiting | None = None,
+    waiting: transform.Waiting | None = None,
 ) -> Any:
     """Transform several axes in one pass; the result is *out* if that is suitable."""
     dtype = _complex(a.dtype)
     dtypes.require(a.backend, call, a.dtype, dtype)
     target = _result_array(a, a.shape, dtype, out, call)
-    if own.image_axes(target, axes, dtype) != axes:
+    if transform.image_axes(target, axes, dtype) != axes:
         target = _empty_like(a, a.shape, dtype)
     n = prod(a.shape[k] for k in axes)
-    request = own.Request(n, **_REQUESTS[name])
-    own.transform_image(request, a, target, axes, factor, waiting)
+    request = transform.Request(n, **_REQUESTS[name])
+    transform.transform_image(request, a, target, axes, factor, waiting)
     return target
 
 
@@ -288,7 +289,7 @@ def _kernels_nd(name: str, a: Any, lengths: list[int], axes: list[int], norm: An
         steps = [(kind, *pair) for pair in reversed(pairs)]
     made = None
     # The kernels of all steps are compiled at once.
-    waiting = own.Waiting() if a.backend.name == "cuda" else None
+    waiting = transform.Waiting() if a.backend.name == "cuda" else None
     while steps:
         what, n, axis = steps[0]
         image = _image_axes(steps, a) if a.size else None
@@ -426,7 +427,7 @@ def _replay_or_run(
         if type(axes) is list:
             axes = tuple(axes)
         if choice != "cufft" and (out is None or primitives.is_array(out)):
-            key = replay.key_of((name, n, axes, norm, choice, own.generation()), a, out)
+            key = replay.key_of((name, n, axes, norm, choice, transform.generation()), a, out)
         found = None if key is None else replay.replay(key, a, out)
     if found is not None:
         return found

@@ -278,8 +278,11 @@ def multi_take_put(
     if src_offsets is not None and len(src_offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
     targets = _targets("multi_take_put", arrays, dest_shape, out)
-    index = lazy("pygpu._src.array.advanced_indexing")
-    puts, takes = index.IndexedCopies(dest_indices), index.IndexedCopies(src_indices)
+    advanced_indexing = lazy("pygpu._src.array.advanced_indexing")
+    puts, takes = (
+        advanced_indexing.IndexedCopies(dest_indices),
+        advanced_indexing.IndexedCopies(src_indices),
+    )
     for i, (array, target) in enumerate(zip(arrays, targets)):
         if src_offsets is None:
             items = _taken(takes, array)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pygpu._src.array import layout, primitives, ufuncs
-from pygpu._src.array import matmul as products
+from pygpu._src.array import matmul as _matmul
 from pygpu._src.array import precision as precisions
 from pygpu._src.array.factorization.launches import (
     INDEFINITE,
@@ -369,10 +369,10 @@ def matmul(x1: Any, x2: Any, /, *, precision: str | None = None) -> Any:
     """``x1 @ x2``. precision: "highest", "tf32", "bf16x3" or "bf16x9", as of the context of that
     name; None: that of the context."""
     if precision is None:
-        return products.matmul(*_array(x1, x2))
+        return _matmul.matmul(*_array(x1, x2))
     precisions.check("matmul", precision)
     with precisions.precision(precision):
-        return products.matmul(*_array(x1, x2))
+        return _matmul.matmul(*_array(x1, x2))
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
@@ -400,7 +400,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
         if i == j:
             return chain[i]
         k = cost[i, j][1]
-        return products.matmul(multiplied(i, k), multiplied(k + 1, j))
+        return _matmul.matmul(multiplied(i, k), multiplied(k + 1, j))
 
     shape = (*first.shape[:-1], *last.shape[1:])
     result = primitives.reshape(multiplied(0, n - 1), shape)
@@ -425,10 +425,10 @@ def matrix_power(a: Any, n: Any) -> Any:
     base = a
     while n:
         if n & 1:
-            result = base if result is None else products.matmul(result, base)
+            result = base if result is None else _matmul.matmul(result, base)
         n >>= 1
         if n:
-            base = products.matmul(base, base)
+            base = _matmul.matmul(base, base)
     return a._copy() if result is a else result
 
 
@@ -439,13 +439,13 @@ def outer(x1: Any, x2: Any, /) -> Any:
         raise ValueError(
             f"Input arrays must be one-dimensional, but they are {x1.ndim=} and {x2.ndim=}."
         )
-    return products.outer(x1, x2)
+    return _matmul.outer(x1, x2)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """Products summed over pairs of axes."""
     x1, x2 = _array(x1, x2)
-    return products.tensordot(x1, x2, axes)
+    return _matmul.tensordot(x1, x2, axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -477,7 +477,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The diagonals of the last two axes, as a view."""
-    return products.diagonal(x, offset, -2, -1)
+    return _matmul.diagonal(x, offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:

@@ -207,12 +207,12 @@ _FETCH = Template("""\
             $locate_next
             PG_GLOBAL const X *from = (PG_GLOBAL const X *)x_row + t * $tile;
             pg_i64 left = n - t * $tile;
-            if (left >= $tile && PG_ALIGNED(from, sizeof($piece))) {
+            if (left >= $tile && PG_ALIGNED(from, sizeof($vector_type))) {
                 PG_UNROLL for (int j = 0; j < $many; j++)
-                    in[j] = ((PG_GLOBAL const $piece *)from)[j * $group + id];
+                    in[j] = ((PG_GLOBAL const $vector_type *)from)[j * $group + id];
             } else {
                 PG_UNROLL for (int j = 0; j < $many; j++) {
-                    $piece some;
+                    $vector_type some;
                     PG_UNROLL for (int k = 0; k < $vector; k++) {
                         pg_i64 at = (pg_i64)(j * $group + id) * $vector + k;
                         if (at < left)
@@ -242,7 +242,7 @@ ${text}PG_KERNEL void PG_BOUNDS($group, $resident) scan_lookback($parameters)
     PG_START_IN(X, x); PG_START(Y, y); PG_START(pg_u32, state);
     int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
     pg_u32 total = (pg_u32)(rows * tiles), last, now, next; /* tiles of the steps before, now, next */
-    $piece in[$many];
+    $vector_type in[$many];
     PG_LOCAL scan_piece held[$held_items]; /* nobody but who wrote an item reads it */
     scan_t v[$many][$vector], whole = scan_none();
     if (id == 0)
@@ -267,13 +267,13 @@ _TAKE = Template("""\
             pg_i64 left = n - t * $tile;
             if (left >= $tile) {
                 PG_UNROLL for (int j = 0; j < $many; j++) {
-                    $piece some = in[j];
+                    $vector_type some = in[j];
                     PG_UNROLL for (int k = 0; k < $vector; k++)
                         v[j][k] = scan_value(&some.item[k]);
                 }
             } else {
                 PG_UNROLL for (int j = 0; j < $many; j++) {
-                    $piece some = in[j];
+                    $vector_type some = in[j];
                     PG_UNROLL for (int k = 0; k < $vector; k++) {
                         pg_i64 at = (pg_i64)(j * $group + id) * $vector + k;
                         v[j][k] = scan_none();
@@ -381,7 +381,7 @@ def source(parameters: str, rows: str, size: int, vector: int, shape: Shape) -> 
     each = -(-sums // 32)  # sums per work-item of a warp
     text = _HELPERS + {4: _PACKED, 8: _PAIRED}.get(size, _APART)
     text += _LOOK_BACK.replace("SCAN_ASK", str(shape.ask))
-    piece = f"PG_VECTOR(X, {vector})"
+    vector_type = f"PG_VECTOR(X, {vector})"
     held = f"held[j * {group} + id].item[k]"
 
     def locate(number: str) -> str:
@@ -390,7 +390,12 @@ pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - 
             {rows}"""
 
     load = _FETCH.fill(
-        locate_next=locate("next"), tile=tile, piece=piece, many=many, group=group, vector=vector
+        locate_next=locate("next"),
+        tile=tile,
+        vector_type=vector_type,
+        many=many,
+        group=group,
+        vector=vector,
     )
     return (
         _TYPES.fill(vector=vector)
@@ -401,14 +406,19 @@ pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - 
             resident=shape.groups,
             parameters=parameters,
             three_steps=3 * each * 32,
-            piece=piece,
+            vector_type=vector_type,
             many=many,
             held_items=group * many,
             load=load,
             stretch=each * 32,
         )
         + _TAKE.fill(
-            vector=vector, group=group, piece=piece, many=many, locate_now=locate("now"), tile=tile
+            vector=vector,
+            group=group,
+            vector_type=vector_type,
+            many=many,
+            locate_now=locate("now"),
+            tile=tile,
         )
         + _JOIN.fill(vector=vector, many=many, load=load, last_item=vector - 1, warps=warps)
         + _TELL.fill(each=each, sums=sums, last_warp=group - 32)

@@ -170,21 +170,21 @@ PG_UNROLL for (int u = 0; u < {f.units}; u++) {{
         kind, start = ("pg_i32", "") if f.covers_row else ("pg_i64", "t + ")
         return f"PG_UNUSED const {kind} i = {start}(lane + u * {f.lanes}) * {f.vector};"
 
-    def move(self, piece: str, item: str) -> str:
-        """Read or write all vectors of the row: by *piece*, or, if memory does not allow that,
-        item by item."""
+    def move(self, by_vector: str, by_item: str) -> str:
+        """Read or write all vectors of the row by the first statement or, if memory is not aligned
+        for it, item by item by the second."""
         f = self.form
         return f"""\
-if (pieces) {{
+if (vectors) {{
             PG_UNROLL for (int u = 0; u < {f.units}; u++) {{
                 {self.index()}
-                if ({self.is_here("i")}) {piece}
+                if ({self.is_here("i")}) {by_vector}
             }}
         }} else {{
             PG_UNROLL for (int u = 0; u < {f.units}; u++) {{
                 {self.index()}
                 PG_UNROLL for (int j = 0; j < {f.vector}; j++)
-                    if ({self.is_here("i + j")}) {item}
+                    if ({self.is_here("i + j")}) {by_item}
             }}
         }}"""
 
@@ -198,12 +198,12 @@ if (pieces) {{
             address = f"(PG_GLOBAL const char *)a{k}_row + (i + j) * a{k}_step"
             pointer = f"((PG_GLOBAL const {storage} *)({address}))"
             return "", f"const {kind} v{k} = {dtypes.load(dtype, pointer, '0')};"
-        piece = f"PG_VECTOR({self.vectors[f'a{k}']}, {self.form.vector})"
+        vector_type = f"PG_VECTOR({self.vectors[f'a{k}']}, {self.form.vector})"
         moved = self.move(
-            f"w{k}[u] = *(PG_GLOBAL const {piece} *)(a{k}_row + i);",
+            f"w{k}[u] = *(PG_GLOBAL const {vector_type} *)(a{k}_row + i);",
             f"w{k}[u].item[j] = a{k}_row[i + j];",
         )
-        before = f"{piece} w{k}[{self.form.units}];\n        {moved}"
+        before = f"{vector_type} w{k}[{self.form.units}];\n        {moved}"
         return before, f"const {kind} v{k} = {dtypes.load(dtype, f'w{k}[u].item', 'j')};"
 
     def section(self, number: int) -> tuple[list[str], str]:
@@ -343,12 +343,12 @@ PG_INLINE {p}_acc {p}_xor({p}_acc a, int d)
                 pointer = f"((PG_GLOBAL {dtypes.storage_type(dtype)} *)({address}))"
                 puts.append(f"if (is_row) {{ {dtypes.store(dtype, pointer, '0', value)} }}")
                 continue
-            piece = f"PG_VECTOR({self.vectors[f'y{i}']}, {self.form.vector})"
-            before.append(f"{piece} z{i}[{self.form.units}];")
+            vector_type = f"PG_VECTOR({self.vectors[f'y{i}']}, {self.form.vector})"
+            before.append(f"{vector_type} z{i}[{self.form.units}];")
             puts.append(dtypes.store(dtype, f"z{i}[u].item", "j", value))
             after.append(
                 self.move(
-                    f"if (is_row) *(PG_GLOBAL {piece} *)(y{i}_row + i) = z{i}[u];",
+                    f"if (is_row) *(PG_GLOBAL {vector_type} *)(y{i}_row + i) = z{i}[u];",
                     f"if (is_row) y{i}_row[i + j] = z{i}[u].item[j];",
                 )
             )
@@ -372,8 +372,8 @@ PG_INLINE {p}_acc {p}_xor({p}_acc a, int d)
             lines.append("        PG_BARRIER;")
         return "\n".join(lines)
 
-    def pieces(self) -> str:
-        """Whether arrays can be moved in vectors; it is known that their rows begin alike."""
+    def can_use_vectors(self) -> str:
+        """The condition for moving arrays in vectors; the host has checked that rows begin alike."""
         v = self.form.vector
         if v == 1:
             return "1"
@@ -396,7 +396,7 @@ def source(plan: Plan, kept: int, letters: str, dense: str, form: Geometry) -> s
 {{
 {writer.local_memory()}    {start}
     const pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & {form.lanes - 1};
-    const int pieces = {writer.pieces()};
+    const int vectors = {writer.can_use_vectors()};
     const pg_i64 rounds = (rows + {together - 1}) / {together};
     for (pg_i64 g = PG_GROUP_ID(0); g < rounds; g += PG_GROUPS(0)) {{
         pg_i64 row = g * {together} + id / {form.lanes};

@@ -52,19 +52,19 @@ class Side(NamedTuple):
     vector: int
 
 
-def piece(acc: DType) -> int:
-    """Items of a piece of a work-item's block."""
+def vector_width(acc: DType) -> int:
+    """Items that a work-item reads from local memory in one access, of 16 bytes."""
     return max(16 // acc.itemsize, 1)
 
 
 def pad(side: Side, acc: DType) -> int:
     """Unused items after a step's row in local memory, against bank conflicts."""
-    return piece(acc) if side.along else 0
+    return vector_width(acc) if side.along else 0
 
 
 def local_bytes(tile: Tile, acc: DType) -> int:
     """The most local memory per group."""
-    return 2 * tile.deep * (tile.rows + tile.columns + 2 * piece(acc)) * acc.itemsize
+    return 2 * tile.deep * (tile.rows + tile.columns + 2 * vector_width(acc)) * acc.itemsize
 
 
 _KERNEL = Template("""\
@@ -75,9 +75,9 @@ typedef struct PG_ALIGN($b_bytes) { $b_stored item[$b_vector]; } mat_b_vector;
 typedef struct PG_ALIGN($o_bytes) { $o_stored item[$o_vector]; } mat_o_vector;
 #define MAT_READ(to, k) \\
     PG_UNROLL for (int i = 0; i < $a_pieces; i++) \\
-        x[to][i]$whole = a_part[now * $a_half + ((k) * $a_line + m_at) / $piece + i * $lanes_down]$whole; \\
+        x[to][i]$whole = a_part[now * $a_half + ((k) * $a_line + m_at) / $vector_width + i * $lanes_down]$whole; \\
     PG_UNROLL for (int i = 0; i < $b_pieces; i++) \\
-        y[to][i]$whole = b_part[now * $b_half + ((k) * $b_line + n_at) / $piece + i * $lanes_across]$whole;
+        y[to][i]$whole = b_part[now * $b_half + ((k) * $b_line + n_at) / $vector_width + i * $lanes_across]$whole;
 PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
 {
     $start
@@ -86,8 +86,8 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
     PG_UNUSED PG_LOCAL_PTR mat_t *a_items = (PG_LOCAL_PTR mat_t *)a_part;
     PG_UNUSED PG_LOCAL_PTR mat_t *b_items = (PG_LOCAL_PTR mat_t *)b_part;
     int id = (int)PG_LOCAL_ID(0), lane = id % $lanes, warp = id / $lanes;
-    int m_at = warp / $warps_across * $warp_rows + $row_lane * $piece;
-    int n_at = warp % $warps_across * $warp_columns + $column_lane * $piece;
+    int m_at = warp / $warps_across * $warp_rows + $row_lane * $vector_width;
+    int n_at = warp % $warps_across * $warp_columns + $column_lane * $vector_width;
     for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
         $find
         pg_i64 m0 = tile / across * $rows, n0 = tile % across * $columns;
@@ -121,13 +121,13 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
                 }
                 PG_UNROLL for (int r = 0; r < $each_row; r++)
                     PG_UNROLL for (int c = 0; c < $each_column; c++)
-                        acc[r][c] = mat_add(acc[r][c], x[k % 2][r / $piece].item[r % $piece], y[k % 2][c / $piece].item[c % $piece]);
+                        acc[r][c] = mat_add(acc[r][c], x[k % 2][r / $vector_width].item[r % $vector_width], y[k % 2][c / $vector_width].item[c % $vector_width]);
             }
         }
         PG_BARRIER;
         PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
         PG_UNROLL for (int r = 0; r < $each_row; r++) {
-            pg_i64 m = m0 + m_at + r / $piece * $row_step + r % $piece;
+            pg_i64 m = m0 + m_at + r / $vector_width * $row_step + r % $vector_width;
             if (m < M)
                 PG_UNROLL for (int i = 0; i < $b_pieces; i++) {
                     pg_i64 n = n0 + n_at + i * $column_step;
@@ -146,7 +146,7 @@ class _Operand:
     def __init__(self, name: str, dtype: DType, side: Side, wide: int, tile: Tile, acc: DType):
         self.name, self.dtype, self.side, self.wide = name, dtype, side, wide
         self.axis, self.length = ("m", "M") if name == "a" else ("n", "N")
-        self.group, self.deep, self.piece = tile.group, tile.deep, piece(acc)
+        self.group, self.deep, self.vector_width = tile.group, tile.deep, vector_width(acc)
         self.line = wide + pad(side, acc)
         self.stored = dtypes.storage_type(dtype)
         self.vectors = wide * tile.deep // side.vector
@@ -208,16 +208,18 @@ class _Operand:
         x, vector = self.name, self.side.vector
         half = self.line * self.deep
         value = f"mat_{x}({dtypes.load(self.dtype, f'{x}_next[s].item', '@')})"
-        if self.side.along or vector % self.piece:
+        if self.side.along or vector % self.vector_width:
             at = f"{now} * {half} + "
             at += f"(k + j) * {self.line} + o" if self.side.along else f"k * {self.line} + o + j"
             body = f"{x}_items[{at}] = {value.replace('@', 'j')};"
             return self._slots(f"PG_UNROLL for (int j = 0; j < {vector}; j++) {body}")
-        at = f"{now} * {half // self.piece} + (k * {self.line} + o) / {self.piece} + i"
-        item = value.replace("@", f"i * {self.piece} + j")
+        at = (
+            f"{now} * {half // self.vector_width} + (k * {self.line} + o) / {self.vector_width} + i"
+        )
+        item = value.replace("@", f"i * {self.vector_width} + j")
         return self._slots(
-            f"PG_UNROLL for (int i = 0; i < {vector // self.piece}; i++) {{ mat_piece p; "
-            f"PG_UNROLL for (int j = 0; j < {self.piece}; j++) p.item[j] = {item}; "
+            f"PG_UNROLL for (int i = 0; i < {vector // self.vector_width}; i++) {{ mat_piece p; "
+            f"PG_UNROLL for (int j = 0; j < {self.vector_width}; j++) p.item[j] = {item}; "
             f"{x}_part[{at}] = p; }}"
         )
 
@@ -283,7 +285,7 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
     address allows it. far: offsets inside a tile need 64 bits.
     """
     acc = matmul.acc_dtype(kinds.number)
-    width = piece(acc)
+    width = vector_width(acc)
     x = _Operand("a", kinds.x, a, tile.rows, tile, acc)
     y = _Operand("b", kinds.y, b, tile.columns, tile, acc)
     kind = f"struct PG_ALIGN({width * acc.itemsize}) {{ mat_t item[{width}]; }}"
@@ -298,7 +300,7 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         start=matmul.start(kinds),
         find=matmul.find(kinds),
         offset="pg_i64" if far else "pg_i32",
-        piece=width,
+        vector_width=width,
         piece_type=kind,
         whole=whole,
         a_bytes=a.vector * kinds.x.itemsize,

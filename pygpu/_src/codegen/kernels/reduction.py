@@ -218,8 +218,8 @@ def _gpu_columns(op: Operation, form: Form) -> str:
     if v > 1:
         for n, t in operands:
             fetchers += _FETCH_COLUMN.fill(t=t, v=v, n=n)
-    pieces = " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
-    aligned = f"    int aligned = {pieces};\n" if v > 1 else ""
+    conditions = " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
+    aligned = f"    int aligned = {conditions};\n" if v > 1 else ""
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = unravel_at(names, "reduced", form.reduced, "r", index)
     taken = take_item(op, form, "accs[k]", _vector_loads(op, form, "[u]"), "t + u * deep + deep_id")

@@ -72,11 +72,11 @@ def _chosen(condition: str, put: str, lanes: int) -> str:
 
 
 def gather_source(mask: DType, items: DType, lanes: int) -> str:
-    """The kernel ``few``: the selected items, and their number."""
+    """The kernel ``select_items``: the selected items, and their number."""
     m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
     true = true_text(mask, "mask", "i")
     return f"""\
-{dtypes.declare(items)}PG_KERNEL void few(PG_ARRAY_IN({m}, mask), PG_ARRAY_IN({t}, x), PG_ARRAY({t}, out), PG_ARRAY(pg_i64, count), pg_i64 n)
+{dtypes.declare(items)}PG_KERNEL void select_items(PG_ARRAY_IN({m}, mask), PG_ARRAY_IN({t}, x), PG_ARRAY({t}, out), PG_ARRAY(pg_i64, count), pg_i64 n)
 {{
     PG_START_IN({m}, mask); PG_START_IN({t}, x); PG_START({t}, out); PG_START(pg_i64, count);
 {_share(lanes)}{_chosen(true, f"if ({true}) out[at++] = x[i];", lanes)}}}

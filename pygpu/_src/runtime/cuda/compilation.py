@@ -187,10 +187,10 @@ class Compilation:
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
         """Return a key for the result; None if its dependencies cannot be determined."""
         depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
-        key = _keys.get(depends)
-        if key is not None:
-            self.key_without_headers = key
-            return key
+        stored = _keys.get(depends)
+        if stored is not None:
+            self.key_without_headers = stored
+            return stored
         import hashlib
 
         key = hashlib.sha256()
