@@ -306,17 +306,6 @@ static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure
     return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F);
 }
 
-static int set_queue(GPUArray *self, PyObject *value) {
-    if (value == NULL) {
-        value = Py_None;
-    }
-    if (value != self->queue) {
-        arr_mark_foreign(self);
-    }
-    Py_XSETREF(self->queue, Py_NewRef(value));
-    return 0;
-}
-
 static PyObject *GPUArray_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
     if (arr_values.flags == NULL || !PyTuple_CheckExact(arr_values.flags) ||
         PyTuple_GET_SIZE(arr_values.flags) != 4) {
@@ -336,42 +325,63 @@ static Py_ssize_t GPUArray_length(PyObject *op) {
     return ARRAY_SHAPE(self)[0];
 }
 
-/* Gives the header other memory, after _set_memory() of the class has checked it. */
-static int set_memory(PyObject *op, PyObject *data, PyObject *offset) {
-    PyObject *done = PyObject_CallMethod(op, "_set_memory", "OO", data, offset);
+/* The attributes that can be assigned are not members, because Python refuses object.__setattr__(),
+ * with which programs cache values in objects, for a type with a tp_setattro of its own. */
+static PyObject *attribute(PyObject *value, const char *name) {
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, name);
+    }
+    return Py_XNewRef(value);
+}
+
+static PyObject *GPUArray_get_queue(PyObject *op, void *Py_UNUSED(closure)) {
+    return attribute(((GPUArray *)op)->queue, "queue");
+}
+
+static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    if (value == NULL) {
+        value = Py_None;
+    }
+    if (value != self->queue) {
+        arr_mark_foreign(self);
+    }
+    Py_XSETREF(self->queue, Py_NewRef(value));
+    return 0;
+}
+
+static PyObject *GPUArray_get_base_data(PyObject *op, void *Py_UNUSED(closure)) {
+    return attribute(((GPUArray *)op)->base_data, "base_data");
+}
+
+static PyObject *GPUArray_get_offset(PyObject *op, void *Py_UNUSED(closure)) {
+    return attribute(((GPUArray *)op)->offset_object, "offset");
+}
+
+/* Gives the header other memory, after _set_memory() of the class has checked it. kept: the array's
+ * own base_data or offset, a new reference that is taken over; NULL with an exception. */
+static int set_memory(PyObject *op, PyObject *kept, PyObject *value, int is_data) {
+    PyObject *done = NULL;
+    if (kept == NULL) {
+        return -1;
+    }
+    if (value == NULL) {
+        PyErr_Format(PyExc_TypeError, "%s cannot be deleted", is_data ? "base_data" : "offset");
+    } else {
+        done = PyObject_CallMethod(op, "_set_memory", "OO", is_data ? value : kept,
+                                   is_data ? kept : value);
+    }
+    Py_DECREF(kept);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
 }
 
-/* Python reads a T_OBJECT_EX member as fast as an attribute of a Python class, and faster than a
- * getter, so attributes are members, and setting them is handled here. */
-static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
-    GPUArray *self = (GPUArray *)op;
-    int queue = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "queue") == 0;
-    int data = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "base_data") == 0;
-    if (!queue && !data &&
-        !(PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "offset") == 0)) {
-        return PyObject_GenericSetAttr(op, name, value);
-    }
-    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(op), name);
-    int ours = found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) &&
-               PyDescr_TYPE(found) == arr_state->GPUArrayType;
-    Py_XDECREF(found);
-    if (!ours) { /* a program's class defines this name differently */
-        PyErr_Clear();
-        return PyObject_GenericSetAttr(op, name, value);
-    }
-    if (queue) {
-        return set_queue(self, value);
-    }
-    if (value == NULL) {
-        PyErr_Format(PyExc_TypeError, "%U cannot be deleted", name);
-        return -1;
-    }
-    PyObject *other = Py_NewRef(data ? self->offset_object : self->base_data);
-    int result = data ? set_memory(op, value, other) : set_memory(op, other, value);
-    Py_DECREF(other);
-    return result;
+static int GPUArray_set_base_data(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    return set_memory(op, GPUArray_get_offset(op, NULL), value, 1);
+}
+
+static int GPUArray_set_offset(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    return set_memory(op, GPUArray_get_base_data(op, NULL), value, 0);
 }
 
 static PyGetSetDef GPUArray_getset[] = {
@@ -385,6 +395,12 @@ static PyGetSetDef GPUArray_getset[] = {
      "bool: Whether items lie in Fortran order without gaps.", NULL},
     {"flags", GPUArray_get_flags, NULL, "Any: The memory layout: c_contiguous, f_contiguous, forc.",
      NULL},
+    {"base_data", GPUArray_get_base_data, GPUArray_set_base_data,
+     "Any: The memory that contains the array, at offset.", NULL},
+    {"offset", GPUArray_get_offset, GPUArray_set_offset,
+     "int: The position of the first item in base_data [bytes].", NULL},
+    {"queue", GPUArray_get_queue, GPUArray_set_queue,
+     "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream.", NULL},
     {"_foreign", arr_get_foreign, arr_set_foreign,
      "bool: Whether events may be of other queues than the array's.", NULL},
     {"events", arr_get_events, arr_set_events,
@@ -400,12 +416,6 @@ static PyMemberDef GPUArray_members[] = {
      "Any: The allocator of new memory; None is the backend's pool."},
     {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY,
      "Any: The Context of the memory."},
-    {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY,
-     "Any: The memory that contains the array, at offset."},
-    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_object), READONLY,
-     "int: The position of the first item in base_data [bytes]."},
-    {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY,
-     "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
     {"shape", T_OBJECT_EX, offsetof(GPUArray, objects.shape), READONLY,
      "tuple[int, ...]: Length of each axis."},
     {"strides", T_OBJECT_EX, offsetof(GPUArray, objects.strides), READONLY,
@@ -451,7 +461,6 @@ static PyType_Slot GPUArray_slots[] = {
     {Py_tp_traverse, (void *)GPUArray_traverse},
     {Py_tp_clear, (void *)GPUArray_clear},
     {Py_tp_dealloc, (void *)GPUArray_dealloc},
-    {Py_tp_setattro, (void *)GPUArray_setattro},
     {Py_sq_length, (void *)GPUArray_length},
     {Py_tp_methods, GPUArray_methods},
     {Py_tp_members, GPUArray_members},

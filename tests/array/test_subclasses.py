@@ -208,3 +208,20 @@ def test_a_kernel_refuses_an_array_without_memory(ctx, queue):
         cl.Program(ctx, source).build().f(
             queue, (1,), None, cla.Array(queue, (4,), np.float32, data=0)
         )
+
+
+def test_object_setattr_stores_attributes(queue):
+    """Memoizing decorators store values in this way, because classes may refuse assignment."""
+    for array in (cla.zeros(queue, 3, np.float32), Tagged(queue, (3,), np.float32)):
+        object.__setattr__(array, "_cached", 1)
+        assert array._cached == 1
+        object.__setattr__(array, "queue", None)
+        assert array.queue is None
+
+
+def test_memory_and_offset_cannot_be_deleted(queue):
+    array = cla.zeros(queue, 3, np.float32)
+    for name in ("base_data", "offset"):
+        with pytest.raises(TypeError, match=f"{name} cannot be deleted"):
+            delattr(array, name)
+    assert array.get().tolist() == [0, 0, 0]

@@ -455,3 +455,17 @@ def test_program_outlives_its_context_object(device, balance):
     gc.collect()
     assert run(queue, built.fill, 6) == [6] * 4
     del built, queue
+
+
+def test_assigned_attributes_take_precedence_over_kernels(ctx):
+    """However they are assigned, before or after the kernel was looked up."""
+    program = cl.Program(ctx, "kernel void f(global int *x) {} kernel void g(global int *x) {}")
+    program.build()
+    kernel = program.f
+    assert program.f is kernel
+    object.__setattr__(program, "f", 1)
+    program.g = 2
+    assert (program.f, program.g) == (1, 2)
+    del program.f, program.g
+    assert program.f.function_name == "f"
+    assert program.g.function_name == "g"

@@ -458,12 +458,28 @@ static int is_dunder(PyObject *name) {
            PyUnicode_READ_CHAR(name, n - 1) == '_' && PyUnicode_READ_CHAR(name, n - 2) == '_';
 }
 
+/* Whether the program assigned an attribute of this name, which takes precedence over a kernel.
+ * Returns -1 with an exception. */
+static int is_assigned(Program *self, PyObject *name) {
+    if (self->dict == NULL || PyDict_GET_SIZE(self->dict) == 0) {
+        return 0;
+    }
+    PyObject *dict = Py_NewRef(self->dict); /* comparing keys may run code */
+    int found = PyDict_Contains(dict, name);
+    Py_DECREF(dict);
+    return found;
+}
+
 static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     Program *self = (Program *)op;
-    if (name == self->last_name) { /* the same interned name, as in a loop of the caller */
+    int assigned = is_assigned(self, name);
+    if (assigned < 0) {
+        return NULL;
+    }
+    if (!assigned && name == self->last_name) { /* the same interned name, as in a loop */
         return Py_NewRef(self->last_kernel);
     }
-    if (self->kernels != NULL && PyUnicode_CheckExact(name)) {
+    if (!assigned && self->kernels != NULL && PyUnicode_CheckExact(name)) {
         PyObject *kernel = PyDict_GetItemWithError(self->kernels, name);
         if (kernel != NULL) {
             Py_XSETREF(self->last_name, Py_NewRef(name));
@@ -499,25 +515,6 @@ static PyObject *Program_getattro(PyObject *op, PyObject *name) {
         explain_missing(self, name);
     }
     return value;
-}
-
-static int Program_setattro(PyObject *op, PyObject *name, PyObject *value) {
-    Program *self = (Program *)op;
-    if (PyObject_GenericSetAttr(op, name, value) < 0) {
-        return -1;
-    }
-    Py_CLEAR(self->last_name);
-    PyObject *key = self->kernels != NULL ? PyUnicode_FromObject(name)
-                                          : NULL; /* as in make_kernel() */
-    PyObject *kernel = key != NULL ? PyDict_GetItemWithError(self->kernels, key) : NULL;
-    if (kernel != NULL) {  /* an attribute takes precedence over a kernel of the same name */
-        Py_INCREF(kernel); /* this copy lives until nothing refers to it any more */
-        (void)PyDict_DelItem(self->kernels, key);
-        Py_CLEAR(self->last_name);
-        Py_DECREF(kernel);
-    }
-    Py_XDECREF(key);
-    return PyErr_Occurred() ? -1 : 0;
 }
 
 PyObject *program_all_kernels(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -594,7 +591,6 @@ static PyType_Slot Program_slots[] = {
     {Py_tp_hash, (void *)Program_hash},
     {Py_tp_richcompare, (void *)Program_compare},
     {Py_tp_getattro, (void *)Program_getattro},
-    {Py_tp_setattro, (void *)Program_setattro},
     {Py_tp_methods, program_methods},
     {Py_tp_getset, program_getset},
     {Py_tp_members, Program_members},
