@@ -153,7 +153,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     like = next(x for x in arrays if isinstance(x, GPUArray))
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in choices))
     a, *picked = manipulation.broadcast_arrays(*(_on_device(like, x) for x in arrays))
-    if a.dtype.kind not in "bui":
+    if a.dtype.kind not in "biu":
         raise TypeError(f"choose: the indices must be integers, not of {a.dtype}")
     a = primitives.astype(a, np.dtype(np.int8)) if a.dtype.kind == "b" else a
     n = len(picked)
