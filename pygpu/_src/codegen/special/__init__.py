@@ -250,14 +250,14 @@ def parts(name: str, code: str) -> dict[str, str]:
     return found | {f"pgs_{name}_{code}": text}
 
 
-def _outlined(definitions: dict[str, str]) -> dict[str, str]:
-    """Mark the long functions, if they are many: NVRTC would copy them into each other, and compile
-    for minutes."""
-    if sum(map(len, definitions.values())) < _MANY:
+def _outlined(definitions: dict[str, str], results: int) -> dict[str, str]:
+    """Mark the long functions, if they are many, or called for several results: NVRTC would copy
+    them into each other, and compile for minutes."""
+    if results == 1 and sum(map(len, definitions.values())) < _MANY:
         return definitions
     return {
         name: text.replace("PG_FUNCTION ", "PG_NOINLINE ", 1)
-        if len(text) > _SHORT or name.startswith("pgs_cx_")
+        if len(text) > _SHORT or "_cx_" in name
         else text
         for name, text in definitions.items()
     }
@@ -320,16 +320,16 @@ def expression(name: str, code: str, fp64: bool) -> tuple[str, dict[str, str]]:
                 f"y{k}.re = (pg_{part})w.re; y{k}.im = (pg_{part})w.im; }} "
             )
             definitions |= parts(text, real)
-        return body.rstrip(), _outlined(definitions)
+        return body.rstrip(), _outlined(definitions, len(function.planes))
     computed = _computed(name, code, fp64)
     body, definitions = "", {}
     for k, text in enumerate(function.texts):
         body += f"y{k} = {_call(name, text, code, computed)}; "
         definitions |= parts(text, computed)
-    definitions = _outlined(definitions)
+    body = body.rstrip()
     if any("pg_c64" in text or "pg_c128" in text for text in definitions.values()):
-        return _private(body.rstrip(), definitions, fp64)
-    return body.rstrip(), definitions
+        body, definitions = _private(body, definitions, fp64)
+    return body, _outlined(definitions, function.results)
 
 
 def _private(body: str, definitions: dict[str, str], fp64: bool) -> tuple[str, dict[str, str]]:
