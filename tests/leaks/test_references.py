@@ -39,17 +39,24 @@ def check(
 
     for _ in range(5):
         call()
-    before, grown = counts(), [REPEATS]
-    while grown[-1] >= REPEATS and len(grown) < 12:  # the interpreter's caches grow at first
+    before, rounds = counts(), []
+    for _ in range(12):  # caches grow at first, and commands are let go of a little later
         blocks = sys.getallocatedblocks()
         for _ in range(REPEATS):
             call()
         after = counts()
-        grown.append(sys.getallocatedblocks() - blocks)
-    for item, old, new in zip(watched, before, after):
-        shared = isinstance(item, np.dtype)  # caches of arrays have references to these, too
-        assert abs(new - old) < (REPEATS if shared else 1), (old, new, type(item), item)
-    assert grown[-1] < REPEATS, f"pieces of memory more after each {REPEATS} calls: {grown}"
+        grown = sys.getallocatedblocks() - blocks
+        changed = [
+            (old, new, type(item), item)
+            for item, old, new in zip(watched, before, after)
+            # Caches of arrays have references to dtypes, too.
+            if abs(new - old) >= (REPEATS if isinstance(item, np.dtype) else 1)
+        ]
+        if not changed and grown < REPEATS:
+            return
+        rounds.append((grown, changed))
+        before = after
+    pytest.fail(f"pieces of memory more, and counts changed, after each {REPEATS} calls: {rounds}")
 
 
 def refused(kind: type[BaseException], call: Callable[[], object]) -> None:

@@ -141,7 +141,7 @@ def context_information() -> None:
     with refused("get_gl_context_info_khr: properties must be", kind=TypeError):
         cl.get_gl_context_info_khr([5], current)
     other = cl.Platform.from_int_ptr(platform.get_devices()[0].int_ptr)
-    with refused("two"):
+    with refused("platform differs"):
         cl.get_gl_context_info_khr(plain + GL, current, other)
     with refused("clGetGLContextInfoKHR failed: INVALID_GL_SHAREGROUP", asked=True):
         cl.get_gl_context_info_khr([(KEYS.GL_CONTEXT_KHR, 0xBAD)], current)

@@ -107,7 +107,7 @@ def test_arguments_are_looked_at_first(plain):
         (lambda: cl.enqueue_acquire_gl_objects(queue, [released]), ValueError, "was released"),
         (lambda: cl.enqueue_release_gl_objects(queue, [other]), ValueError, "another context"),
         (lambda: cl.get_gl_context_info_khr([], 7), ValueError, "gl_context_info"),
-        (lambda: cl.get_gl_context_info_khr([], 0x2006), ValueError, "no OpenGL context"),
+        (lambda: cl.get_gl_context_info_khr([], 0x2006), ValueError, "name an OpenGL context"),
     ):
         with pytest.raises(kind, match=words):
             call()

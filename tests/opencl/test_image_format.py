@@ -73,7 +73,7 @@ def test_format_unknown():
     fmt = cl.ImageFormat(0x1234, 0x5678)
     assert "0x1234" in repr(fmt) and "0x5678" in repr(fmt)
     for name in ("channel_count", "dtype_size", "itemsize"):
-        with pytest.raises(cl.LogicError, match="not a format that pygpu knows"):
+        with pytest.raises(cl.LogicError, match="the size of .* is not known"):
             getattr(fmt, name)
     for args in ((), (1,), (1, 2, 3), ("R", TYPE.FLOAT), (ORDER.R, None), (1.5, 2)):
         with pytest.raises(TypeError):

@@ -274,13 +274,13 @@ class TestWrongBoxes:
             ("dstY", 1, "height"),
             ("srcXInBytes", 1, "pitch"),
             ("Depth", 6, "past the end"),
-            ("Depth", 2**62, "memory"),
+            ("Depth", 2**62, "address space"),
             ("srcLOD", 1, "level"),
             ("srcMemoryType", 0, "memory_type"),
             ("dstMemoryType", 5, "memory_type"),
             ("srcDevice", 0, "NULL"),
-            ("srcZ", 2**60, "memory"),
-            ("dstPitch", 2**60, "memory"),
+            ("srcZ", 2**60, "address space"),
+            ("dstPitch", 2**60, "address space"),
         ],
     )
     def test_say_what_is_wrong(self, cuda, copy, field, value, words):
