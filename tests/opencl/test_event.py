@@ -390,12 +390,12 @@ def test_memory_of_events_that_are_gone_serves_new_ones(queue):
     assert all(weakref.getweakrefcount(event) == 0 for event in make())
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no number is refused")
+@pytest.mark.skipif(sys.platform != "linux", reason="this system has no process_vm_readv()")
 def test_a_driver_may_have_several_tables_of_functions(ctx):
     """A handle begins with the address of its driver's table; another table that begins alike is
     one of the same driver, any other memory is not."""
     if "libOpenCL" not in str(_opencl._library()):
-        pytest.skip("no loader is between: the driver itself gets the handle")
+        pytest.skip("OpenCL was loaded without an ICD loader")
     refuse = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_size_t] * 5)(lambda *_: -58)
     table = (ctypes.c_void_p * 256)(*[ctypes.cast(refuse, ctypes.c_void_p).value] * 256)
     handle = (ctypes.c_void_p * 64)(ctypes.addressof(table))
