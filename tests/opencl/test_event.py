@@ -396,12 +396,17 @@ def test_a_driver_may_have_several_tables_of_functions(ctx):
     one of the same driver, any other memory is not."""
     if "libOpenCL" not in str(_opencl._library()):
         pytest.skip("OpenCL was loaded without an ICD loader")
+
+    def begin(handle):
+        return ctypes.c_void_p.from_address(handle.int_ptr).value
+
+    if begin(ctx.devices[0]) != begin(ctx.devices[0].platform):
+        pytest.skip("this driver's devices do not begin as its platform does, so none is checked")
     refuse = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_size_t] * 5)(lambda *_: -58)
     table = (ctypes.c_void_p * 256)(*[ctypes.cast(refuse, ctypes.c_void_p).value] * 256)
     handle = (ctypes.c_void_p * 64)(ctypes.addressof(table))
     with pytest.raises(cl.LogicError, match="is not a handle of an OpenCL driver"):
         cl.Event.from_int_ptr(ctypes.addressof(handle))
-    known = ctypes.c_void_p.from_address(ctx.devices[0].int_ptr).value
-    ctypes.memmove(table, known, 4 * ctypes.sizeof(ctypes.c_void_p))
+    ctypes.memmove(table, begin(ctx.devices[0]), 4 * ctypes.sizeof(ctypes.c_void_p))
     with pytest.raises(cl.LogicError, match="INVALID_EVENT"):  # from the table's function
         cl.Event.from_int_ptr(ctypes.addressof(handle))
