@@ -62,11 +62,8 @@ class Systems:
     def _ours(self, function: str, args: list[Any], choice: str, wait: Any) -> Run:
         import pygpu.linalg
 
-        def call() -> Any:
-            os.environ["PYGPU_LINALG"] = choice
-            return getattr(pygpu.linalg, function)(*args)
-
-        return call, wait
+        os.environ["PYGPU_LINALG"] = choice  # read by each call
+        return lambda: getattr(pygpu.linalg, function)(*args), wait
 
     def cuda(self, function: str, host: list[Any]) -> Run:
         module = self._cuda()

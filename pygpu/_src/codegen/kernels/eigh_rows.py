@@ -13,21 +13,12 @@ rotate all pairs between them.
 from __future__ import annotations
 
 from .matrix_group import Group, kernel
-from .matrix_rows import STORE, each, rows_prelude
+from .matrix_rows import STORE, each, exchange_text, rows_prelude
 
 __all__ = ["columns_of", "eigh_rows_source", "jacobi_text"]
 
 _JACOBI = """\
 #define LIN_PAIRS (LIN_N / 2)
-/* The items of another work-item of the warp. */
-PG_INLINE lin_r lin_real_from(lin_r x, int lane)
-{
-    $from
-}
-PG_INLINE lin_t lin_from(lin_t x, int lane)
-{
-    $item_from
-}
 PG_INLINE lin_t lin_less(lin_t x, lin_r part)
 {
     $less
@@ -190,23 +181,16 @@ def jacobi_text(group: Group, vectors: bool, relative: bool = False, halves: boo
     of the first half and one of the second. relative: also items that are small beside the largest
     one, which is near 1, are rotated away if they are large beside those on the diagonal, which
     count as 0 up to LIN_NOTHING."""
-    real = "return PG_FROM_BITS_F32(pg_warp_from(PG_BITS_F32(x), lane));"
-    if group.real == "f64":
-        real = """\
-pg_u64 bits = PG_BITS_F64(x);
-    pg_u32 low = pg_warp_from((pg_u32)bits, lane), high = pg_warp_from((pg_u32)(bits >> 32), lane);
-    return PG_FROM_BITS_F64((pg_u64)high << 32 | low);"""
-    item, less = "return lin_real_from(x, lane);", "return x - part * x;"
+    less = "return x - part * x;"
     if group.code[0] == "c":
         less = "return lin_make(x.re - part * x.re, x.im - part * x.im);"
-        item = "return lin_make(lin_real_from(x.re, lane), lin_real_from(x.im, lane));"
     turns = "size > LIN_EPS * LIN_EPS"
     if relative:
         turns = "size > LIN_EPS * sqrt(pp) * sqrt(qq) && pp > LIN_NOTHING && qq > LIN_NOTHING"
-    text = _JACOBI.replace("$turns", turns)
-    text = text.replace("$from", real).replace("$item_from", item).replace("$less", less)
+    text = _JACOBI.replace("$turns", turns).replace("$less", less)
     fixed = "LIN_PAIRS" if halves else "1"
-    return f"#define LIN_VECTORS {int(vectors)}\n#define LIN_FIXED {fixed}\n{text}"
+    head = f"#define LIN_VECTORS {int(vectors)}\n#define LIN_FIXED {fixed}\n"
+    return head + exchange_text(group) + text
 
 
 def eigh_rows_source(group: Group, columns: int, vectors: bool) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from .matrix_group import Group, copy_in, copy_out, kernel, prelude
 
 __all__ = [
+    "NEAR_ONE",
     "determinant_source",
     "diagonal_text",
     "factor_text",
@@ -225,6 +226,21 @@ def inverse_source(group: Group, rows: int) -> str:
     return text + kernel(group, "lin_inverse", ["lin_t x"], writes, _NUMBERS, _order(rows), body)
 
 
+NEAR_ONE = """\
+/* Scales an item to near 1 by a power of two, if one can, and returns the exponent taken out. */
+PG_INLINE int lin_near_one(lin_t *item)
+{
+    lin_r size = lin_size(*item);
+    int exponent = 0;
+    if (size > (lin_r)0 && size <= LIN_MOST) {
+        frexp(size, &exponent);
+        int middle = exponent / 2; /* in two steps: 2^-exponent may overflow */
+        *item = lin_scale(lin_scale(*item, ldexp((lin_r)1, -middle)), ldexp((lin_r)1, middle - exponent));
+    }
+    return exponent;
+}
+"""
+
 _PRODUCT = """\
 /* The product of the diagonal, as a number near 1 and a power of two. */
 PG_INLINE lin_t lin_diagonal(LIN_MEM const lin_t *a, int n, int pitch, int odd, int *power)
@@ -233,21 +249,9 @@ PG_INLINE lin_t lin_diagonal(LIN_MEM const lin_t *a, int n, int pitch, int odd, 
     *power = 0;
     for (int i = 0; i < n; i++) {
         lin_t item = a[i * pitch + i];
-        lin_r size = lin_size(item);
-        int exponent;
-        if (size > (lin_r)0 && size <= LIN_MOST) {
-            frexp(size, &exponent);
-            int middle = exponent / 2; /* in two steps: 2^-exponent may overflow */
-            item = lin_scale(lin_scale(item, ldexp((lin_r)1, -middle)), ldexp((lin_r)1, middle - exponent));
-            *power += exponent;
-        }
+        *power += lin_near_one(&item);
         product = lin_mul(product, item);
-        size = lin_size(product);
-        if (size > (lin_r)0 && size <= LIN_MOST) {
-            frexp(size, &exponent);
-            product = lin_scale(product, ldexp((lin_r)1, -exponent));
-            *power += exponent;
-        }
+        *power += lin_near_one(&product);
     }
     return product;
 }
@@ -263,10 +267,10 @@ _LOGARITHM = """\
             logs[g] = log(size) + (lin_r)power * (lin_r)0.693147180559945309417;"""
 
 
-def diagonal_text(logarithm: bool | None) -> str:
-    """Statements that store the determinant, or its sign and logarithm; None: the function before
-    it."""
-    return _PRODUCT if logarithm is None else _LOGARITHM if logarithm else _DETERMINANT
+def diagonal_text(logarithm: bool) -> str:
+    """Statements that store the determinant, or its sign and logarithm, of *product* and
+    *power*."""
+    return _LOGARITHM if logarithm else _DETERMINANT
 
 
 def determinant_source(group: Group, rows: int, logarithm: bool) -> str:
@@ -282,11 +286,11 @@ def determinant_source(group: Group, rows: int, logarithm: bool) -> str:
         if (LIN_ID == 0) {{
             int power;
             lin_t product = lin_diagonal(a, (int)n, pitch, odd, &power);
-{_LOGARITHM if logarithm else _DETERMINANT}
+{diagonal_text(logarithm)}
         }}
         LIN_SYNC;
     }}"""
-    text = prelude(group) + copy_in() + factor_text() + _PRODUCT
+    text = prelude(group) + copy_in() + factor_text() + NEAR_ONE + _PRODUCT
     writes = ["lin_t out", *(["lin_r logs"] if logarithm else [])]
     return text + kernel(
         group, "lin_determinant", ["lin_t x"], writes, _NUMBERS, _order(rows), body

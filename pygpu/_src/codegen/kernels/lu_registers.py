@@ -10,9 +10,9 @@ are compared by at least the first 14 bits of their absolute values, so factors 
 
 from __future__ import annotations
 
-from .lu import diagonal_text
+from .lu import NEAR_ONE, diagonal_text
 from .matrix_group import Group, kernel
-from .matrix_rows import STORE, each, rows_prelude
+from .matrix_rows import STORE, each, exchange_text, rows_prelude
 
 __all__ = ["determinant_source", "inverse_source", "solve_source"]
 
@@ -144,33 +144,41 @@ def inverse_source(group: Group) -> str:
     return _text(group, wide) + text
 
 
+_PRODUCT = """\
+/* The product of the items of a matrix's work-items, as a number near 1 and a power of two. */
+PG_INLINE lin_t lin_product(lin_t item, int *power)
+{
+    int lane = (int)(PG_LOCAL_ID(0) % 32);
+    *power = lin_near_one(&item);
+    PG_UNROLL for (int i = 1; i < LIN_N; i *= 2) {
+        item = lin_mul(item, lin_from(item, lane ^ i));
+        *power += (int)pg_warp_xor((pg_u32)*power, i);
+    }
+    *power += lin_near_one(&item);
+    return item;
+}
+"""
+
+
 def determinant_source(group: Group, logarithm: bool) -> str:
-    """``lin_determinant``: one diagonal item after another, and the parity of the order of rows."""
+    """``lin_determinant``: the product of the diagonal, whose sign is the parity of the order of
+    rows."""
     body = f"""\
 {_each(group)}
         lin_eliminate(r, s, &turn, row);
-        LIN_SYNC;
-        PG_UNROLL for (int k = 0; k < LIN_N; k++) {{
-            if (turn == k)
-                row[k] = r[k];
-        }}
         keys[LIN_ID] = (pg_u32)turn;
         LIN_SYNC;
-        int odd = 0;
-        PG_UNROLL for (int i = 0; i < LIN_N; i++) odd ^= i < LIN_ID && (int)keys[i] > turn;
-        LIN_SYNC;
-        keys[LIN_ID] = (pg_u32)odd;
-        LIN_SYNC;
+        int odd = 0, power;
+        lin_t item = r[0];
+        PG_ROLLED for (int i = 0; i < LIN_ID; i++) odd ^= (int)keys[i] > turn;
+        PG_UNROLL for (int i = 1; i < LIN_N; i++) item = i == turn ? r[i] : item;
+        lin_t product = lin_product(odd ? lin_scale(item, (lin_r)-1) : item, &power);
         if (LIN_ID == 0 && there) {{
-            for (int i = 1; i < LIN_N; i++)
-                odd ^= (int)keys[i];
-            int power;
-            lin_t product = lin_diagonal(row, (int)n, 0, odd, &power);
 {diagonal_text(logarithm)}
         }}
         LIN_SYNC;
     }}"""
     writes = ["lin_t out", *(["lin_r logs"] if logarithm else [])]
     local = [f"pg_u32 keys[{group.threads}]", *_local(group, group.threads)]
-    text = kernel(group, "lin_determinant", ["lin_t x"], writes, _ONE, local, body)
-    return _text(group, group.threads) + diagonal_text(None) + text
+    text = _text(group, group.threads) + exchange_text(group) + NEAR_ONE + _PRODUCT
+    return text + kernel(group, "lin_determinant", ["lin_t x"], writes, _ONE, local, body)

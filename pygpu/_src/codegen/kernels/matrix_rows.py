@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .matrix_group import Group, prelude
 
-__all__ = ["STORE", "each", "rows_prelude"]
+__all__ = ["STORE", "each", "exchange_text", "rows_prelude"]
 
 _ROWS = """\
 /* A row of a matrix with n rows, and of the unit matrix after them. */
@@ -33,6 +33,32 @@ STORE = """\
                 out[(g * n + i) * n + LIN_ID] = a[i * (LIN_N + 1) + LIN_ID];
         }"""
 """Writes the matrix in local memory to out."""
+
+_EXCHANGE = """\
+/* The items of another work-item of the warp. */
+PG_INLINE lin_r lin_real_from(lin_r x, int lane)
+{
+    $real
+}
+PG_INLINE lin_t lin_from(lin_t x, int lane)
+{
+    $item
+}
+"""
+_F32 = "return PG_FROM_BITS_F32(pg_warp_from(PG_BITS_F32(x), lane));"
+_F64 = """\
+pg_u64 bits = PG_BITS_F64(x);
+    pg_u32 low = pg_warp_from((pg_u32)bits, lane), high = pg_warp_from((pg_u32)(bits >> 32), lane);
+    return PG_FROM_BITS_F64((pg_u64)high << 32 | low);"""
+
+
+def exchange_text(group: Group) -> str:
+    """lin_real_from() and lin_from(): items of another work-item of the warp."""
+    item = "return lin_real_from(x, lane);"
+    if group.code[0] == "c":
+        item = "return lin_make(lin_real_from(x.re, lane), lin_real_from(x.im, lane));"
+    real = _F64 if group.real == "f64" else _F32
+    return _EXCHANGE.replace("$real", real).replace("$item", item)
 
 
 def rows_prelude(group: Group, columns: int) -> str:
