@@ -523,7 +523,7 @@ PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
     pg_real root = sqrt(mean), b = PG_R(0.931) + PG_R(2.53) * root;
     pg_real a = PG_R(-0.059) + PG_R(0.02483) * b;
     pg_real alpha = PG_R(1.1239) + PG_R(1.1328) / (b - PG_R(3.4));
-    pg_real vr = PG_R(0.9277) - PG_R(3.6224) / (b - PG_R(2.0));
+    pg_real vr = PG_R(0.9277) - PG_R(3.6224) / (b - PG_R(2.0)), log_mean = log(mean);
     for (;;) {
         pg_real u = pg_next_unit(d) - PG_R(0.5), v = pg_next_unit(d), us = PG_R(0.5) - fabs(u);
         pg_real k = floor((PG_R(2.0) * a / us + b) * u + mean + PG_R(0.43));
@@ -531,7 +531,7 @@ PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
             return k;
         if (k < PG_R(0.0) || (us < PG_R(0.013) && v > us))
             continue;
-        if (log(v) + log(alpha) - log(a / (us * us) + b) <= -mean + k * log(mean) - lgamma(k + PG_R(1.0)))
+        if (log(v * alpha / (a / (us * us) + b)) <= -mean + k * log_mean - lgamma(k + PG_R(1.0)))
             return k;
     }
 }
