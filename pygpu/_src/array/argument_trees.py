@@ -13,8 +13,6 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-__all__ = ["TreeDef", "build", "children", "is_container", "flatten", "value_key"]
-
 _NUMBERS = (int, float, complex)
 _LEAF_TYPES = frozenset((type(None), bool, str, bytes, *_NUMBERS))
 

@@ -18,8 +18,6 @@ from pygpu._array import GPUArray
 
 from . import layout, primitives
 
-__all__ = ["array_function", "results_of_class"]
-
 # those that change their first argument
 _CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
 # those whose first argument may be a list of numbers

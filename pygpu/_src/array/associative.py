@@ -26,8 +26,6 @@ from .elementwise import as_scalar
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Function", "reduce", "scan"]
-
 DType = np.dtype[Any]
 
 

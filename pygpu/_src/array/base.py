@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 else:
     _ScalarT_co = TypeVar("_ScalarT_co")
 
-__all__ = ["ArrayCore"]
-
 _EVENTS_MANY = 12
 _TRANSPOSED = 4096  # items from which on a copy by tiles is faster
 

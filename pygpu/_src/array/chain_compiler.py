@@ -37,8 +37,6 @@ from .trace import Graph, Node
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["on_frequent"]
-
 _FROM_STEP, _FROM_NUMBER = 100, 200  # as in src/array/chain.h
 _MOST_OPERANDS = 30  # per kernel: results, arrays and numbers
 _MOST_NUMBERS = 50  # that a kernel with a reduction takes in addition

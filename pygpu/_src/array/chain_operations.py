@@ -13,15 +13,6 @@ from pygpu._src.util.lazy import lazy
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
 
-__all__ = [
-    "FIRST_REDUCTION",
-    "OPERATIONS",
-    "REDUCTIONS",
-    "number_of",
-    "number_of_copy",
-    "number_of_reduction",
-]
-
 _MOST = 1 << 16
 _CODES = "?bBhHiIlLqQfdgFDG"  # for the dtypes with the numbers from 0; float16 has 23
 FIRST_REDUCTION = 1 << 20  # CHAIN_REDUCTIONS in src/array/chain.h

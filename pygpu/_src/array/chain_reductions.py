@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.reduction_parts import Form
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Launches", "prepare"]
-
 _SHORT = 8  # items of rows that a work-item reduces alone
 
 

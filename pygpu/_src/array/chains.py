@@ -14,8 +14,6 @@ from pygpu._src.util.lazy import lazy
 
 from .chain_operations import number_of_copy
 
-__all__ = ["counts", "flush", "is_on", "set_from_environment", "set_mode", "start"]
-
 _OFTEN = 6  # how often a chain must occur to get a kernel
 
 _waits = False  # for tests: compile a chain before the next operation

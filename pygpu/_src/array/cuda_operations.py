@@ -12,8 +12,6 @@ import numpy as np
 from .cuda_functions import stream_of
 from .routines import joining
 
-__all__ = ["Operations"]
-
 
 class Operations:
     """Methods of GPUArray. Shapes are broadcast to that of *out*; each returns *out*.

@@ -7,8 +7,6 @@ from typing import Any
 
 from pygpu._src.runtime.backends import backend_of
 
-__all__ = ["splay"]
-
 
 @cache
 def _splay(n: int, units: int, warp: int) -> tuple[Any, Any]:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 
-__all__ = ["Device", "as_device", "default_device", "devices", "set_default_device"]
-
 VARIABLE = "PYGPU_DEVICE"
 
 _default: Device | None = None

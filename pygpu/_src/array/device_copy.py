@@ -10,8 +10,6 @@ from pygpu._src.util.lazy import lazy
 
 from .device import Device
 
-__all__ = ["copy_to"]
-
 _CHUNK = (
     8 << 20
 )  # bytes that go through the host at once: reading one piece overlaps with writing another

@@ -12,8 +12,6 @@ from pygpu._array import GPUArray
 from . import primitives
 from .routines import manipulation
 
-__all__ = ["Flat"]
-
 
 class Flat:
     """The items of an array in C order, to read and to set by one index: ``a.flat[::2] = 0``.

@@ -18,16 +18,6 @@ from pygpu._src.codegen.dtypes import native
 
 from . import layout
 
-__all__ = [
-    "InterfaceError",
-    "ForeignArray",
-    "check_alignment",
-    "check_current",
-    "check_range",
-    "read",
-    "wait_for",
-]
-
 _TYPE = re.compile(r"[<>|=]?[a-zA-Z][0-9]+(\[[0-9a-zA-Z]*\])?")
 _PLAIN = {np.dtype(c).str: np.dtype(c) for c in "?bBhHiIlLqQefdFD"}  # the most common dtypes
 _MOST = 1 << 62  # bytes

@@ -11,8 +11,6 @@ from pygpu._array import GPUArray
 from . import layout, matmul, operators, primitives, ufuncs
 from .routines import manipulation
 
-__all__ = ["NAMES", "call", "vecdot"]
-
 # the axes of a vector or a matrix in each operand and in the result
 NAMES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 _OPTIONS = ("axes", "axis", "keepdims", "dtype", "signature", "casting", "order", "subok")

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Report"]
-
 _INT64 = np.dtype(np.int64)
 _MAX_FREE = 8  # for threads that check concurrently
 

@@ -16,8 +16,6 @@ from . import layout
 from .base import ArrayCore, _ScalarT_co
 from .ufuncs import same_device, without_overlap
 
-__all__ = ["Indexing"]
-
 
 class Indexing(ArrayCore[_ScalarT_co]):
     """``a[...]``, ``a[...] = b``, ``len(a)``, iteration."""

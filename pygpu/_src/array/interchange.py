@@ -23,8 +23,6 @@ from pygpu._src.util.lazy import lazy, provided
 from . import foreign_memory, layout
 from .device import Device, as_device, default_device, is_simulator
 
-__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "interface_of", "token"]
-
 CPU, CUDA, CUDA_HOST, OPENCL, ROCM_HOST, CUDA_MANAGED = 1, 2, 3, 4, 11, 13
 _HOSTS = (CPU, CUDA_HOST, ROCM_HOST)
 _NAMES = {

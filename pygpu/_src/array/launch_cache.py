@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["RESULT", "SCRATCH", "Call", "elementwise_call", "run_cached", "step"]
-
 # In the operands of a step: the new result, and the first of the scratch arrays.
 RESULT = _array._PLAN_RESULT
 SCRATCH = _array._PLAN_FIRST_SCRATCH

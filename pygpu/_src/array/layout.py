@@ -13,33 +13,6 @@ import numpy as np
 
 from pygpu.errors import ShapeError
 
-__all__ = [
-    "MAX_DIMS",
-    "Index",
-    "as_shape",
-    "as_strides",
-    "broadcast_shapes",
-    "broadcast_strides",
-    "byte_bounds",
-    "c_strides",
-    "check_memory",
-    "collapse",
-    "collapse_in_order",
-    "f_strides",
-    "flags",
-    "iteration_order",
-    "as_order",
-    "keep_order_strides",
-    "may_overlap",
-    "axis_argument",
-    "normalize_axes",
-    "normalize_axis",
-    "parse_index",
-    "plain",
-    "reshape_strides",
-    "same_elements",
-]
-
 Shape = tuple[int, ...]
 
 MAX_DIMS = 32  # NumPy 1 has 32, NumPy 2 has 64

@@ -17,8 +17,6 @@ from . import primitives, single_group
 from .index_errors import Report
 from .scan import scan
 
-__all__ = ["compress", "moved", "nonzero", "start_compress"]
-
 Shape = tuple[int, ...]
 
 

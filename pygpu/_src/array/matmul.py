@@ -17,8 +17,6 @@ from pygpu._src.runtime.libraries.layouts import layout_of
 from . import elementwise, launch_cache, layout, precision, primitives, products, ufuncs
 from .reduction import reduce
 
-__all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
-
 Shape = tuple[int, ...]
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .array_types import _Out, _Where
     from .device import Device
 
-__all__ = ["ArrayBase", "allow_host_copies"]
-
 _numpy: Any = np  # its functions handle device arrays by __array_function__
 _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 

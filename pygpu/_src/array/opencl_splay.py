@@ -7,8 +7,6 @@ from typing import Any
 from pygpu._opencl import Device
 from pygpu.constants import device_type
 
-__all__ = ["splay"]
-
 
 def splay(
     device: Any, n: int, kernel_specific_max_wg_size: int | None = None

@@ -11,8 +11,6 @@ from pygpu._src.util.lazy import lazy
 
 from . import ufuncs
 
-__all__ = ["matmul", "operate"]
-
 
 def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
     """Compute ``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. Returns NotImplemented

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["NAMES", "asked", "check", "precision"]
-
 NAMES = ("highest", "tf32", "bf16x3", "bf16x9")
 _asked: ContextVar[str] = ContextVar("pygpu_precision", default="highest")
 asked = _asked.get

@@ -13,24 +13,6 @@ from pygpu._src.runtime.backend import differ
 
 from . import layout
 
-__all__ = [
-    "Memory",
-    "as_array",
-    "astype",
-    "c_order",
-    "changed",
-    "contiguous_host",
-    "empty",
-    "fill",
-    "flat",
-    "is_array",
-    "launch",
-    "power_of_two",
-    "reshape",
-    "scratch",
-    "warn_of_real",
-]
-
 
 def is_array(obj: Any) -> bool:
     """Whether it is an array on a device."""

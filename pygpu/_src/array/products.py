@@ -30,8 +30,6 @@ from pygpu._src.runtime import kernel_cache
 
 from . import launch_cache, layout, primitives
 
-__all__ = ["Choice", "choose", "product", "set_choice"]
-
 DType = np.dtype[Any]
 
 

@@ -12,8 +12,6 @@ from pygpu._src.util.lazy import lazy
 
 from . import ufuncs
 
-__all__ = ["array_ufunc"]
-
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",

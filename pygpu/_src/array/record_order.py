@@ -11,8 +11,6 @@ from pygpu._src.util.lazy import lazy
 
 from . import advanced_indexing, layout, primitives, ufuncs
 
-__all__ = ["argsort", "searchsorted", "sort"]
-
 DType = np.dtype[Any]
 Argsort = Callable[[Any, Any], Any]
 _joining = lazy("pygpu._src.array.routines.joining")

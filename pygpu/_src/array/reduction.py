@@ -31,8 +31,6 @@ from .chain_operations import number_of_reduction
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend, Limits
 
-__all__ = ["dot", "fused", "no_identity", "reduce", "where_mask"]
-
 # Concurrent groups per unit; the comments give shares of an H200's copy rate:
 RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
 RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6

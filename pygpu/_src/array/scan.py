@@ -29,8 +29,6 @@ from .reduction import _check_out, _result_dtypes
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend, Limits
 
-__all__ = ["scan"]
-
 DType = np.dtype[Any]
 
 

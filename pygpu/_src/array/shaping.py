@@ -18,8 +18,6 @@ from . import elementwise, launch_cache, layout, primitives, ufuncs
 from .base import _ScalarT_co
 from .indexing import Indexing
 
-__all__ = ["Flags", "Shaping"]
-
 
 class Flags:
     """The memory layout of an array's items. Immutable, because arrays share it."""

@@ -28,8 +28,6 @@ from .scan import scan
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["argsort", "searchsorted", "sort", "unique"]
-
 _SMALL_KEYS = 30  # bits of a count in onesweep's states
 _WIDE = 1 << 32  # from this many items per row on, counts and positions have 64 bits
 

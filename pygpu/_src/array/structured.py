@@ -15,15 +15,6 @@ from pygpu._array import GPUArray
 
 from . import layout, primitives
 
-__all__ = [
-    "assign",
-    "compare",
-    "has_gaps",
-    "has_records",
-    "set_items",
-    "view_of_fields",
-]
-
 DType = np.dtype[Any]
 Call = Callable[[str, Sequence[Any]], Any]
 

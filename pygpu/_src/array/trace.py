@@ -20,8 +20,6 @@ from pygpu._src.codegen.ufunc_loops import NAMES
 
 from . import elementwise, ufuncs
 
-__all__ = ["Graph", "Node", "Number", "Reduced", "Tracer", "Untraceable"]
-
 REDUCTIONS = frozenset("sum prod min max argmin argmax any all mean var std count_nonzero".split())
 # As in the operators of arrays.
 _POWERS = {2: "square", 1: "positive", 0.5: "sqrt", -1: "reciprocal"}

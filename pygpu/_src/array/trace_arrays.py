@@ -20,8 +20,6 @@ from . import layout
 from .trace import REDUCTIONS, Number, Tracer, Untraceable, _Operators, _where
 from .trace_recorder import Recorder
 
-__all__ = ["TracedArray", "tracing"]
-
 # The number of items in their results is known only after they have run.
 _DATA_DEPENDENT = frozenset(
     "nonzero flatnonzero argwhere unique unique_all unique_counts unique_inverse unique_values "

@@ -22,8 +22,6 @@ from pygpu._src.codegen.kernels import fused_nests
 if TYPE_CHECKING:
     from .trace_recorder import Recorder
 
-__all__ = ["SMALL", "plan"]
-
 SMALL = 32  # items of a reduction that is unrolled
 _SHORT = 4  # an axis of the results that a work-item processes completely
 _MOST_VALUES = 600  # values in a kernel's source

@@ -35,8 +35,6 @@ from .trace_steps import (
     ShapeChanged,
 )
 
-__all__ = ["Aliased", "Recorder"]
-
 _RUN, _LAUNCH, _VIEW, _NEW, _NUMBER, _PYTHON = range(6)
 _OWN_LAUNCH = ("reduce", "view", "product")  # nodes that are not steps of an elementwise kernel
 _MOST_ARRAYS = 14  # per kernel

@@ -14,8 +14,6 @@ from . import layout
 if TYPE_CHECKING:
     from .trace_recorder import Recorder
 
-__all__ = ["plan"]
-
 _MOST_ARRAYS = 14
 _MOST_DEPTH = 100  # of nested steps in a kernel over rows
 _MOST_LOCAL = 96  # bytes per work-item in local memory of a kernel over rows

@@ -20,17 +20,6 @@ from . import elementwise, launch_cache, layout, primitives, reduction, ufuncs
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = [
-    "Elementwise",
-    "FusedReduction",
-    "Into",
-    "Nest",
-    "New",
-    "Reduction",
-    "Rows",
-    "ShapeChanged",
-]
-
 
 class ShapeChanged(OverflowError):
     """A step returned an array of another shape than in the traced call."""

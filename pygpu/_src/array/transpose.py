@@ -14,8 +14,6 @@ from pygpu._src.runtime import kernel_cache
 
 from . import layout, primitives
 
-__all__ = ["copy"]
-
 _SHORT = 16  # shorter axes are left to the elementwise kernel
 
 

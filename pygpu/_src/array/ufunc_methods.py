@@ -22,8 +22,6 @@ from pygpu._src.runtime import kernel_cache
 from . import advanced_indexing, layout, primitives, reduction, sort, ufuncs
 from .routines import joining, manipulation
 
-__all__ = ["accumulate", "at", "reduce", "reduceat"]
-
 # those whose items may be joined in any order
 _FREE = frozenset(
     "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and "

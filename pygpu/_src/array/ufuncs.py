@@ -21,22 +21,6 @@ from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout
 
-__all__ = [
-    "apply",
-    "call",
-    "call_uncached",
-    "without_overlap",
-    "empty_like_operands",
-    "is_array",
-    "kind_of",
-    "mask_of",
-    "operation_for",
-    "resolve",
-    "same_device",
-    "signature_of",
-    "to_operand",
-]
-
 _WEAK = (int, float, complex)
 _COMPARE = {"less": -1, "less_equal": -1, "greater": 1, "greater_equal": 1, "equal": 0}
 _SWAPPED = {"less": "greater", "less_equal": "greater_equal", "greater": "less"}

@@ -17,8 +17,6 @@ from pygpu._src.util.frozen import Frozen
 
 from . import dtypes
 
-__all__ = ["Operation", "fused", "operation"]
-
 DType = np.dtype[Any]
 
 

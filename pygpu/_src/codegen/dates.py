@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["common_unit", "convert", "convertible", "expression", "unit_of"]
-
 DType = np.dtype[Any]
 
 # attoseconds of the units that are multiples of each other; and months

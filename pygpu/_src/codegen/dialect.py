@@ -69,8 +69,6 @@ from .prelude.warp import CUDA_WARPS, OPENCL_WARPS
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Limits
 
-__all__ = ["CUDADialect", "Dialect", "OpenCLDialect"]
-
 _COMMON = """\
 typedef struct PG_ALIGN(8) { pg_f32 re, im; } pg_c64;
 #ifdef PG_FP64

@@ -40,34 +40,6 @@ if TYPE_CHECKING:
 
     from pygpu._src.runtime.backend import Backend
 
-__all__ = [
-    "ML_CODES",
-    "cast",
-    "code",
-    "compute_type",
-    "computes",
-    "declare",
-    "features",
-    "from_bits",
-    "holds",
-    "is_date",
-    "is_narrow",
-    "is_of_ml_dtypes",
-    "is_numeric",
-    "kind",
-    "load",
-    "memory_code",
-    "native",
-    "needs_fp64",
-    "require",
-    "result_type",
-    "rounded",
-    "storage_type",
-    "store",
-    "to_bits",
-    "unitless",
-]
-
 _CODES = {
     "?": "b8",
     "i1": "i8",

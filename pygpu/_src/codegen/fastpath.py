@@ -12,8 +12,6 @@ from typing import Any, TypeVar, cast
 
 from pygpu._array import FastPath
 
-__all__ = ["fastpath", "traceable"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _traced: dict[FunctionType, Any] = {}  # one object for all names and modules of a function

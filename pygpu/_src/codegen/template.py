@@ -13,8 +13,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Template"]
-
 _PLACEHOLDER = r"\$(?:\{(\w+)\}|(\w+))"
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from . import dates
 
-__all__ = ["NAMES", "STANDARD_NAMES", "expression", "related"]
-
 # NumPy's names of ufuncs that have another name in the array API standard
 STANDARD_NAMES = {
     "abs": "absolute",

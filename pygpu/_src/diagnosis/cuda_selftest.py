@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["describe", "run"]
-
 KERNEL = """
 __global__ void scale(const unsigned int *x, unsigned int *y, unsigned int factor, int n)
 {

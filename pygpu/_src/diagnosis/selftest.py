@@ -16,8 +16,6 @@ from typing import Any
 
 from pygpu._src.util import child_process
 
-__all__ = ["list_cuda", "list_platforms", "test_cuda_device", "test_device"]
-
 KERNELS = """
 kernel void scale(global const uint *x, global uint *y, uint factor) {
     size_t i = get_global_id(0);

@@ -25,16 +25,6 @@ from pygpu._src.util.package_folder import PACKAGE_FOLDER
 from pygpu._src.util.user_frame import user_stacklevel
 from pygpu.errors import _make_error
 
-__all__ = [
-    "SimulatorWarning",
-    "default_device",
-    "has_gpu",
-    "load_driver",
-    "no_driver_advice",
-    "simulator_path",
-    "tried",
-]
-
 VARIABLE = "PYGPU_CUDA_LIBRARY"
 CHOICE = "PYGPU_CUDA"
 CHOICES = ("auto", "driver", "simulator")

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 
 from pygpu._src.drivers.declarations import split_declaration, typedefs, without_comments
 
-__all__ = ["kernel_parameters", "as_source", "parameters_from_ptx", "parameters_from_source"]
-
 # A parameter: its kind, size and alignment in bytes (0: unknown), its declaration or None. Kinds:
 # P pointer, i and u signed and unsigned integer, I integer of unknown sign, B bool, f float, b
 # bfloat16, c complex, V bytes of a struct, ? unknown. "Pf4" is a pointer to numbers of kind f and

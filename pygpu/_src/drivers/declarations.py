@@ -8,15 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "kernel_arguments",
-    "split_declaration",
-    "type_definitions",
-    "type_size",
-    "typedefs",
-    "without_comments",
-]
-
 GLOBAL, LOCAL, CONSTANT, PRIVATE = 0x119B, 0x119C, 0x119D, 0x119E
 READ_ONLY, WRITE_ONLY, READ_WRITE, NO_ACCESS = 0x11A0, 0x11A1, 0x11A2, 0x11A3
 CONST, RESTRICT, VOLATILE, PIPE = 1, 2, 4, 8

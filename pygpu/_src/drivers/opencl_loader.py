@@ -33,8 +33,6 @@ from typing import Any
 
 from pygpu.errors import _make_error
 
-__all__ = ["drivers", "install_lines", "load_opencl", "no_platform_advice", "offered", "tried"]
-
 VARIABLE = "PYGPU_OPENCL_LIBRARY"
 # By these variables a user or administrator tells a loader which drivers to use.
 ICD_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")

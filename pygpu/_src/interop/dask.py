@@ -35,8 +35,6 @@ try:
 except ImportError:  # Dask without distributed
     pass
 
-__all__ = ["ArrayBackend", "DeviceOfWorker", "LimitedDevice"]
-
 
 def _sizeof(array: Any) -> int:
     return int(array.nbytes)

@@ -21,8 +21,6 @@ from pygpu._src.array.device import default_device
 from pygpu._src.array.factorization import blocked
 from pygpu._src.array.routines import factorizations, joining, statistics
 
-__all__ = ["install"]
-
 _plain: dict[str, Callable[..., Any]] = {}  # Dask's own
 
 

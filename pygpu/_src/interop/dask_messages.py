@@ -21,8 +21,6 @@ from pygpu._src.array.device import Device, as_device, default_device
 from pygpu._src.array.interchange import from_cuda_array
 from pygpu._src.util.lazy import provided
 
-__all__ = ["arrays_in", "mark_complete"]
-
 _protocols: Any = _protocol  # have no type stubs
 _on_device: Any = _cuda_protocol
 

@@ -18,8 +18,6 @@ from pygpu._array import GPUArray
 from pygpu._src.runtime.mpi_library import knows_cuda
 from pygpu.constants import map_flags
 
-__all__ = ["Comm", "Request"]
-
 # The memory arguments of mpi4py's calls: position, name, and whether MPI writes to them.
 _SEND = ((0, "buf", False),)
 _RECEIVE = ((0, "buf", True),)

@@ -22,8 +22,6 @@ from pygpu._src.util.check_switch import check_asked
 
 from .walk.index_checks import SCRATCH, RaisedException, Site
 
-__all__ = ["WORDS", "check", "found", "mode", "number_of", "raise_pending", "shared_record"]
-
 WORDS = SCRATCH // 4
 RECORD_BYTES = _array._RECORD_BYTES
 

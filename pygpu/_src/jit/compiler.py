@@ -33,8 +33,6 @@ from .types import (
 )
 from .walk.context import FunctionContext
 
-__all__ = ["CompiledFunction", "compile_function"]
-
 _lock = threading.RLock()
 _MISSING: Any = object()
 _sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()

@@ -20,8 +20,6 @@ from pygpu._src.codegen.ufunc_loops import expression
 from .ir import Value
 from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name, scalar_type
 
-__all__ = ["Unit", "c_type", "convert", "literal", "ufunc_results", "parameters", "pointer_type"]
-
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 WORD = re.compile(r"\w+")
 _DEFINED = re.compile(

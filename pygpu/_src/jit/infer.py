@@ -34,8 +34,6 @@ from .walk.names import UnboundName
 from .walk.statements import block, return_value, terminates
 from .walk.variables import Split, variable_value
 
-__all__ = ["Active", "Function", "infer", "set_literals"]
-
 _ROUNDS = 40
 
 

@@ -12,8 +12,6 @@ from pygpu import _cuda
 from pygpu._src.array.cuda_array import GPUArray
 from pygpu._src.runtime.backends import backend_of
 
-__all__ = ["IpcArrayHandle", "IpcHandle", "ipc_handle", "open_ipc_array"]
-
 
 class _Bytes(NamedTuple):
     """The bytes of a handle, under the name of the driver's struct."""

@@ -21,8 +21,6 @@ from .types import (
     Void,
 )
 
-__all__ = ["Method", "MISSING", "Value", "as_enum", "flat_values", "tuple_of", "wide_enough"]
-
 
 class _Missing:
     def __repr__(self) -> str:

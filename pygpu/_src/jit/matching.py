@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["lower_match"]
-
 
 def lower_match(node: Any) -> Any:
     """Return the function with each ``match`` of values as a chain of ``if``; those of sequences,

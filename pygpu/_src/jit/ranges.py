@@ -13,19 +13,6 @@ from typing import Any
 
 from pygpu import _array
 
-__all__ = [
-    "Range",
-    "UNKNOWN",
-    "add",
-    "certainly_less",
-    "holds",
-    "join",
-    "intersection",
-    "of_operation",
-    "program",
-    "within",
-]
-
 Range = tuple[Any, Any]
 UNKNOWN: Range = (None, None)
 _MOST = 40  # parts of an end; a longer one is dropped

@@ -23,17 +23,6 @@ from typing import Any
 
 from pygpu._src.util.public import publish
 
-__all__ = [
-    "KernelError",
-    "OperandError",
-    "Source",
-    "get",
-    "keep_texts",
-    "python_function",
-    "without_frames",
-]
-
-
 _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag

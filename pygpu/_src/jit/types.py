@@ -19,30 +19,6 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dates import common_unit
 from pygpu._src.codegen.dtypes import is_date
 
-__all__ = [
-    "ArrayType",
-    "DateType",
-    "EnumType",
-    "ObjectType",
-    "OptionalType",
-    "RecordType",
-    "Scalar",
-    "TupleType",
-    "Type",
-    "VOID",
-    "as_type",
-    "c_name",
-    "distance",
-    "distances",
-    "match_argument",
-    "flat_tuples",
-    "flat_types",
-    "join",
-    "numpy_dtype",
-    "scalar_type",
-    "storage_dtype",
-]
-
 _INT64 = np.dtype("i8")
 _SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
 _WEAK = {bool: np.dtype(bool), int: np.dtype("i8"), float: np.dtype("f8"), complex: np.dtype("c16")}

@@ -35,8 +35,6 @@ from .benchmark import _measure, _wait
 from .saved import Saved
 from .work import Work, current_work, find_work, surroundings
 
-__all__ = ["Autotuned", "Tuned", "autotune"]
-
 _FORMAT = "autotune 1"
 _LEAST, _MOST = 3, 50  # the least and most timed calls of a configuration
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))

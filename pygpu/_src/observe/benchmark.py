@@ -16,8 +16,6 @@ from pygpu._src.util.public import publish
 from . import text
 from .work import Work, current_work, find_work, surroundings
 
-__all__ = ["BenchmarkResult", "Times", "benchmark"]
-
 _MOST = 10_000  # the most calls that fit a time limit
 _LEAST = 3
 

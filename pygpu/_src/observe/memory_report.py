@@ -25,8 +25,6 @@ from pygpu.errors import Error
 
 from . import text
 
-__all__ = ["DeviceMemory", "MemoryLine", "MemoryReport", "memory_report", "track_memory"]
-
 _UNKNOWN = ("", 0)
 
 

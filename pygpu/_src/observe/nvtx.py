@@ -9,8 +9,6 @@ import os
 from functools import cache as once
 from typing import Any
 
-__all__ = ["Ranges", "find"]
-
 VARIABLE = "PYGPU_NVTX_LIBRARY"
 DOMAIN = "pygpu"  # under which the package's ranges are listed
 _NAMES = ("libnvToolsExt.so.1", "libnvtx3interop.so.1", "libnvtx3interop.so")

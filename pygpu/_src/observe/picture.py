@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from . import text
 
-__all__ = ["Bar", "Lane", "escape", "svg"]
-
 _WIDTH, _LEFT, _LANE, _AXIS = 960, 180, 26, 22  # [px]
 _COLOURS = {
     "kernel": "#4878cf",

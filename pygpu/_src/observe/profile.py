@@ -24,8 +24,6 @@ from pygpu._src.util.public import publish
 
 from . import picture, text
 
-__all__ = ["Command", "Profile", "Range", "profile"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -13,8 +13,6 @@ from pygpu._src.runtime.backends import backend_of
 
 from .work import Work
 
-__all__ = ["Saved"]
-
 _DEEP = 3
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-__all__ = ["html_table", "seconds", "size", "table"]
-
 
 def seconds(value: float) -> str:
     """Format a time with three digits and a suitable unit: 12.3 us."""

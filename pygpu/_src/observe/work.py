@@ -12,8 +12,6 @@ from pygpu._array import GPUArray
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-__all__ = ["Work", "current_work", "find_work", "surroundings"]
-
 _DEEP = 5  # depth of nested containers that are searched
 _MANY = 1000  # items per container, and values in total
 

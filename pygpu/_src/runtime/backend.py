@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pygpu._src.codegen.dialect import Dialect
 
-__all__ = ["Backend", "Compiled", "Limits", "call_allocator"]
-
 
 class Limits(Frozen):
     """The properties of a device on which generated kernels depend.

@@ -6,8 +6,6 @@ from typing import Any
 
 from .backend import Backend
 
-__all__ = ["backend_of"]
-
 
 def backend_of(obj: Any) -> Backend:
     """Return the backend of a CommandQueue, an OpenCL Context (its first device), a CUDA Stream or

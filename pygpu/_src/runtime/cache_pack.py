@@ -22,8 +22,6 @@ from pygpu._src.util.public import publish
 
 from . import disk_cache
 
-__all__ = ["PackError", "Report", "main", "pack", "unpack"]
-
 _MAGIC = b"pygpu cache pack 1\n"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _MOST_HEAD = 1 << 26  # [bytes]

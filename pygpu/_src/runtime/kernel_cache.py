@@ -17,20 +17,6 @@ from pygpu._src.util import log
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = [
-    "background",
-    "begin",
-    "copy_bytes",
-    "get",
-    "grid",
-    "group_shape",
-    "keep_plan",
-    "quiet_for",
-    "rule",
-    "source",
-    "start",
-]
-
 # A source and its kernel's name; also the names, by key, of other kernels that it defines
 Made = tuple[str, str] | tuple[str, str, Mapping[Hashable, str]]
 

@@ -6,8 +6,6 @@ import ctypes
 import os
 import sys
 
-__all__ = ["VARIABLE", "is_loaded", "knows_cuda"]
-
 VARIABLE = "PYGPU_MPI_CUDA"
 
 _is_cuda_aware: bool | None = None

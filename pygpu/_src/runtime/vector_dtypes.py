@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["vector_dtypes"]
-
 SCALARS = {
     "char": np.int8,
     "uchar": np.uint8,

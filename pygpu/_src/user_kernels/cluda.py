@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["CUDA_PREAMBLE", "OPENCL_PREAMBLE", "definitions_for"]
-
 _WORDS = re.compile(
     r"\b(?:KERNEL|WITHIN_KERNEL|GLOBAL_MEM|LOCAL_MEM(?:_ARG)?|REQD_WG_SIZE|local_barrier"
     r"|[LG](?:ID|DIM)_[012])\b"

@@ -25,8 +25,6 @@ from .cuda_characterize import sizeof
 from .cuda_random import Distributions, seed_getter_unique
 from .random import real
 
-__all__: list[str] = []  # curandom exports the names
-
 
 def _filling(out_type: str, more: str, value: str) -> str:
     """A template of a kernel that computes *value*, an expression of the state ``mine`` and of the

@@ -9,8 +9,6 @@ from pygpu._src.runtime.cuda.source_module import SourceModule
 
 from .cuda_tools import context_dependent_memoize
 
-__all__ = ["make_states"]
-
 _TEXT = """
 #include <curand_kernel.h>
 extern "C" __global__ void size_of_state(unsigned int *size) {{ *size = sizeof({state}); }}

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation
     from pygpu._src.runtime.backend import Backend
 
-__all__ = [
-    "FUNCTIONS",
-    "WHOLE",
-    "bounded_operation",
-    "check_driver",
-    "dense_operation",
-    "needed",
-    "operation",
-]
-
 # dirichlet() and beta() need the log of a Gamma variate when the variate itself is 0.
 _GAMMA = """\
 /* G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables" (2000) */

@@ -13,8 +13,6 @@ from .language import Language, split_options
 from .scanner import mentions
 from .snippet import Form, Snippet
 
-__all__ = ["Elementwise", "groups_for"]
-
 _GROUP = 256
 
 

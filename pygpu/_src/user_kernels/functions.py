@@ -17,8 +17,6 @@ from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
-__all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
-
 # Functions whose source is not simply name(x0) in both languages; {T} is the type of x0.
 _SAME = (
     "acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi exp exp10 exp2 expm1 fabs floor log "

@@ -29,18 +29,6 @@ from . import arguments as cl_arguments
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = [
-    "CUDA",
-    "OPENCL",
-    "Language",
-    "Parameter",
-    "language_of",
-    "pairs",
-    "require_text",
-    "split_options",
-    "to_number",
-]
-
 
 @dataclass(frozen=True)
 class Parameter:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pygpu._src.array.opencl_array import Array
     from pygpu._src.runtime.opencl.types import Allocator, WaitList
 
-__all__ = ["BuiltList", "ListOfListsBuilder"]
-
 
 @dataclass
 class BuiltList:

@@ -18,8 +18,6 @@ from pygpu._src.runtime import kernel_cache
 
 from .random_source import distribution, fill_text
 
-__all__ = ["Generator", "item_dtype", "numbers_of_block", "real"]
-
 _MASK64 = (1 << 64) - 1
 
 

@@ -13,18 +13,6 @@ from pygpu._src.array import layout
 from pygpu._src.array.device import Device
 from pygpu._src.codegen.dtypes import native
 
-__all__ = [
-    "CHECKS",
-    "OnDevice",
-    "check",
-    "new",
-    "parameter",
-    "real_dtype",
-    "result",
-    "shape_of",
-    "whole_dtype",
-]
-
 OnDevice: Any = _array.GPUArray  # of either backend
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 

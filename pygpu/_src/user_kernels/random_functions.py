@@ -7,8 +7,6 @@ The functions are implemented here, because those of drivers handle arguments th
 
 from __future__ import annotations
 
-__all__ = ["NATIVE", "UNIT", "functions"]
-
 
 def _polynomial(z: str, values: str, factor: float = 1.0) -> str:
     """The polynomial in *z* with these float coefficients times *factor*, the constant first, by

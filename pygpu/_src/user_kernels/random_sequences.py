@@ -21,19 +21,6 @@ from .random_arguments import OnDevice
 if TYPE_CHECKING:
     from .generator import Generator
 
-__all__ = [
-    "choice",
-    "dirichlet",
-    "integers",
-    "multinomial",
-    "multivariate_hypergeometric",
-    "multivariate_normal",
-    "permutation",
-    "permuted",
-    "random_bytes",
-    "shuffle",
-]
-
 _I64, _U64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 

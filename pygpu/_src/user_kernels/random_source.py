@@ -11,16 +11,6 @@ import re
 
 from .random_functions import NATIVE, UNIT, functions
 
-__all__ = [
-    "BLOCKS",
-    "BOUNDED",
-    "distribution",
-    "draws",
-    "fill_text",
-    "poisson_text",
-    "sobol_text",
-]
-
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
 _PHILOX = """\

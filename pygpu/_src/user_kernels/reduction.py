@@ -20,8 +20,6 @@ from pygpu._src.runtime.backend import Backend
 from .language import Language, Parameter, require_text, split_options
 from .snippet import FLAT, Form, Snippet
 
-__all__ = ["Reduction", "macro_body"]
-
 _GROUP = 256
 _PARTIAL = "pg_partial"
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from .language import Language
 
-__all__ = ["all_any_texts", "dot_texts", "extreme_texts", "sum_texts"]
-
 Texts = dict[str, Any]
 
 

@@ -26,8 +26,6 @@ from .reduction import macro_body
 from .scanner import blank, mentions, moves_index, uses_of
 from .snippet import Snippet
 
-__all__ = ["Scan"]
-
 _CONDITION = re.compile(r"\b(?:if|for|while|switch|goto|return|continue|break)\b|\?|&&|\|\|")
 _GROUP = 256
 _TILE_BYTES = 1 << 13  # bytes of local memory for the items of a tile

@@ -25,8 +25,6 @@ from pygpu._src.runtime.backends import backend_of
 from .language import Language, Parameter, to_number
 from .scanner import blank, mentions, moves_index, replace_accesses, uses_of
 
-__all__ = ["FLAT", "RANGE", "Form", "Snippet", "check_arrays", "kernel_repr", "reinterprets"]
-
 _KEEP = 64  # layouts that a snippet caches
 _NUMBERS = frozenset((int, float))
 _LOOP_VARIABLES = ("tid", "total_threads", "cta_start", "lid", "gsize", "work_group_start")

@@ -14,8 +14,6 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["direction_numbers"]
-
 
 def _factors(n: int) -> list[int]:
     found, p = [], 2

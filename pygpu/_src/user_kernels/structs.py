@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pygpu import _opencl as cl
 
-__all__ = ["CDeclList", "dtype_to_c_struct", "match_dtype_to_c_struct"]
-
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 _FP64_PREAMBLE = """\

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pygpu import _opencl as cl
 
-__all__ = ["KernelTemplateBase"]
-
 _PROCESSOR_MARK = re.compile(r"//CL(?::(\w+))?//")
 _BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 

@@ -20,15 +20,6 @@ from pygpu._src.runtime.cuda.c_types import ScalarArg, VectorArg, dtype_to_ctype
 from .cuda_elementwise import get_elwise_kernel
 from .cuda_tools import context_dependent_memoize
 
-__all__ = [
-    "BoundKernel",
-    "Source",
-    "get_linear_combination_kernel",
-    "get_put_kernel",
-    "get_take_kernel",
-    "get_take_put_kernel",
-]
-
 
 class Source:
     """Memory that a kernel reads, in place of a texture reference."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["check_asked"]
-
 
 def check_asked() -> bool | None:
     """Return the value of PYGPU_CHECK, None if it is unset. Raises ValueError if it is neither 0

@@ -8,8 +8,6 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["run"]
-
 
 def run(
     command: Sequence[str], timeout: float | None = None, **options: Any

@@ -17,8 +17,6 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 
-__all__ = ["Frozen"]
-
 
 @dataclass_transform(frozen_default=True)
 class Frozen:

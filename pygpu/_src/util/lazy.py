@@ -6,8 +6,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy", "provide", "provided"]
-
 _objects: dict[str, tuple[str, str]] = {}
 
 

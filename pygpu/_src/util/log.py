@@ -22,8 +22,6 @@ from .user_frame import user_stacklevel
 if TYPE_CHECKING:
     import re
 
-__all__ = ["DEBUG", "INFO", "cache_lookup", "compiling", "is_on", "kernel_names", "log"]
-
 DEBUG, INFO = 10, 20  # as in logging
 
 _MOST_NAMES = 3

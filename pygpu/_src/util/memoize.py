@@ -20,14 +20,6 @@ from collections.abc import Callable, Hashable
 from types import CodeType
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-__all__ = [
-    "FirstArgCache",
-    "clear_first_arg_caches",
-    "context_dependent_memoize",
-    "first_arg_dependent_memoize",
-    "first_arg_dependent_memoize_nested",
-]
-
 P = ParamSpec("P")
 FirstT = TypeVar("FirstT", bound=Hashable)
 ResultT = TypeVar("ResultT")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["OPENCL_HEADERS", "PACKAGE_FOLDER"]
-
 PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 """The folder of the package pygpu."""
 

@@ -8,8 +8,6 @@ from base64 import b64encode
 
 import numpy as np
 
-__all__ = ["SIDE", "grey", "image_element", "png"]
-
 SIDE = 128  # pixels on each side of a picture
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 import stat
 
-__all__ = ["is_private", "make_folder", "read", "read_bytes", "remove", "write"]
-
 _POSIX = os.name == "posix"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)

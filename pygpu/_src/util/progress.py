@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-__all__ = ["LONG_COPY", "copying", "line"]
-
 # [bytes] No shorter copy takes a second. src/array/fastpath.h has the same number.
 LONG_COPY = 64 << 20
 

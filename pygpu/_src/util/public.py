@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["forwarding", "publish"]
-
 
 def publish(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
     """Set ``__module__`` to *module*, which exports them, for those of the functions and classes

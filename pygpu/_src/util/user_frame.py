@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-__all__ = ["user_frame", "user_stacklevel"]
-
 _OURS = frozenset(("pygpu", "importlib", "numpy", "contextlib", "functools", "threading"))
 
 

@@ -25,8 +25,6 @@ from pygpu._src.runtime import kernel_cache
 
 from .launches import INDEFINITE, SINGULAR, Failure
 
-__all__ = ["cholesky", "factors", "inverse", "qr", "solve", "triangular"]
-
 WIDTH = text.WIDTH
 _THREADS = 1024  # of the group that handles a block of columns
 _COLUMNS = 64  # work-items with a column each

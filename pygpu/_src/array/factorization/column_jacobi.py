@@ -24,8 +24,6 @@ from . import blocked
 from .jacobi import SWEEPS, Launch, adjoint_of, largest, scaling, width_of
 from .launches import NO_SINGULAR_VALUES
 
-__all__ = ["svd"]
-
 _CLOSE = 1e-2  # cosines from which they are seen to become small at once
 _GROUPS = 512  # at least so many shall multiply columns, if there are enough rows
 

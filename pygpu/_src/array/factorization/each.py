@@ -30,8 +30,6 @@ from .launches import (
     run_cached,
 )
 
-__all__ = ["cholesky", "determinant", "eigh", "inverse", "qr", "solve", "svd"]
-
 _SIZES = (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 181, 256)
 _CPU_BYTES = 1 << 18  # for a matrix in a CPU's local memory, which is ordinary memory
 _SPARE = 2048  # bytes of local memory for everything but the matrix

@@ -23,8 +23,6 @@ from pygpu._src.runtime import kernel_cache
 
 from .launches import NO_EIGENVALUES
 
-__all__ = ["SWEEPS", "Launch", "adjoint_of", "eigh", "largest", "scaling", "width_of"]
-
 SWEEPS = 40  # at most
 _WIDEST = {"f": 120, "d": 1000}  # exponents of scales
 

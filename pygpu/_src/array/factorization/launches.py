@@ -16,17 +16,6 @@ from numpy.linalg import LinAlgError
 from pygpu._src.array.index_errors import Report
 from pygpu._src.array.launch_cache import RESULT, step
 
-__all__ = [
-    "INDEFINITE",
-    "NO_EIGENVALUES",
-    "NO_SINGULAR_VALUES",
-    "SINGULAR",
-    "Failure",
-    "run_cached",
-    "name_of",
-    "cache_launch",
-]
-
 SINGULAR = "Singular matrix"
 INDEFINITE = "Matrix is not positive definite"
 NO_EIGENVALUES = "Eigenvalues did not converge"

@@ -12,8 +12,6 @@ from typing import Any
 
 from pygpu._src.util.frozen import Frozen
 
-__all__ = ["Stages", "Tuning", "convolution_length", "is_smooth", "passes", "stages", "tuning_of"]
-
 DIRECT_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)  # those with butterflies
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from pygpu._src.array import primitives
 
-__all__ = ["Recorder", "replay", "current_recorder", "key_of"]
-
 _MAX_CALLS = 512  # calls that a backend caches; then all are dropped
 _thread = threading.local()
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from pygpu._src.codegen.kernels.fft_access import Segment
 
-__all__ = ["build", "roots"]
-
 _TURN = 8 * np.arctan(np.longdouble(1))
 
 

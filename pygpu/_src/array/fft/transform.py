@@ -26,18 +26,6 @@ from pygpu._src.util.frozen import Frozen
 from . import plan as planning
 from . import replay, tables
 
-__all__ = [
-    "Request",
-    "Waiting",
-    "clear_plans",
-    "generation",
-    "image_axes",
-    "passes_of",
-    "set_tuning",
-    "transform",
-    "transform_image",
-]
-
 _LOCAL = 49152  # bytes of local memory that a group can have everywhere
 _MOST = 256  # plans, kernels and tables that a backend caches
 _MOST_BYTES = 1 << 28  # for tables

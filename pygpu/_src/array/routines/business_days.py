@@ -18,8 +18,6 @@ from pygpu._src.array import elementwise, layout, primitives, sort, ufuncs
 
 from . import joining
 
-__all__ = ["busday_count", "busday_offset", "is_busday"]
-
 _DAY = np.dtype("M8[D]")
 _I64 = np.dtype(np.int64)
 _ROLLS = (

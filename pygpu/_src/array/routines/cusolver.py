@@ -14,8 +14,6 @@ from pygpu._src.array import primitives
 from pygpu._src.runtime.libraries import handles
 from pygpu._src.runtime.libraries.loading import Library
 
-__all__ = ["FUNCTIONS", "LIBRARY", "cholesky", "eigh", "lu", "lu_solve", "qr", "svd"]
-
 _BY_TYPE = {
     "getrf_bufferSize": "piipip",
     "getrf": "piipippp",

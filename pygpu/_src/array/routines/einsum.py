@@ -16,8 +16,6 @@ from pygpu._src.array import layout, primitives
 from pygpu._src.array.matmul import diagonal, matmul
 from pygpu._src.array.reduction import reduce
 
-__all__ = ["einsum"]
-
 Shape = tuple[int, ...]
 
 

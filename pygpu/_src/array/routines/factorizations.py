@@ -22,19 +22,6 @@ from pygpu._src.codegen import dtypes
 
 from . import joining, manipulation
 
-__all__ = [
-    "cholesky",
-    "determinant",
-    "eigh",
-    "identity",
-    "inv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "where",
-]
-
 _CHOICES = ("auto", "own", "cusolver", "host")
 _SMALL = 64  # sides of matrices up to which a group is fast
 # Larger matrices, of which a group takes one each: up to these sides if single, or in stacks.

@@ -9,8 +9,6 @@ import numpy as np
 
 from pygpu._src.array import layout, primitives
 
-__all__ = ["from_real", "is_ready", "resized", "to_complex", "to_real"]
-
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype("c8" if dtype.char in "efF" else "c16")

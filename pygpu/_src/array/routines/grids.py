@@ -14,8 +14,6 @@ from pygpu._src.array import advanced_indexing, layout, primitives, ufuncs
 
 from . import joining, manipulation
 
-__all__ = ["table"]
-
 
 def _ends(call: str, *ends: Any) -> tuple[list[Any], np.dtype[Any]]:
     """Return the ends as device arrays of the dtype in which NumPy computes between them."""

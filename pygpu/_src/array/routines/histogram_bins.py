@@ -15,8 +15,6 @@ import numpy as np
 from pygpu._src.array import primitives, sort
 from pygpu._src.util.user_frame import user_stacklevel
 
-__all__ = ["estimate"]
-
 _MOST_EDGES = 1 << 18  # that are searched for at once
 
 

@@ -11,8 +11,6 @@ from pygpu._array import GPUArray
 from pygpu._src.util import log
 from pygpu._src.util.user_frame import user_stacklevel
 
-__all__ = ["compute"]
-
 _warned = False
 
 

@@ -24,24 +24,6 @@ from pygpu._src.array import (
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.lazy import lazy
 
-__all__ = [
-    "arange_into",
-    "arange_plan",
-    "binary",
-    "choose",
-    "clip",
-    "concatenate",
-    "diff",
-    "dot",
-    "has_dates",
-    "multi_put",
-    "multi_take",
-    "multi_take_put",
-    "round",
-    "stack",
-    "subset",
-]
-
 
 def _first_array(*candidates: Any) -> Any:
     return next((a for a in candidates if isinstance(a, GPUArray)), None)

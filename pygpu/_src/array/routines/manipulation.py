@@ -21,30 +21,6 @@ from pygpu._src.codegen import dtypes
 
 from . import joining
 
-__all__ = [
-    "atleast",
-    "broadcast_arrays",
-    "broadcast_to",
-    "concat",
-    "expand_dims",
-    "eye_into",
-    "flip",
-    "join",
-    "linspace_into",
-    "meshgrid",
-    "moveaxis",
-    "repeat",
-    "roll",
-    "rot90",
-    "sliding_window_view",
-    "split",
-    "split_by_name",
-    "stack",
-    "tile",
-    "triangle",
-    "unstack",
-]
-
 _I64 = np.dtype(np.int64)
 
 

@@ -21,8 +21,6 @@ from pygpu._src.array.scan import scan
 
 from . import joining, manipulation, weighted
 
-__all__ = ["table"]
-
 # NumPy 2.5 no longer has products of two-dimensional vectors.
 _NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 # NumPy's versions before 2.2 take one row as one variable, whatever rowvar= says.

@@ -14,8 +14,6 @@ from pygpu._src.array.scan import scan
 from . import joining, statistics
 from .narrow import in_float32
 
-__all__ = ["table"]
-
 _NoValue: Any = getattr(np, "_NoValue", None)
 
 

@@ -12,8 +12,6 @@ from pygpu._array import GPUArray
 from pygpu._src.array import primitives
 from pygpu._src.codegen import dtypes
 
-__all__ = ["in_float32"]
-
 _DTYPE_VALUES = (
     GPUArray,
     np.dtype,

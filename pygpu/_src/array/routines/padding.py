@@ -19,8 +19,6 @@ from pygpu._src.runtime import kernel_cache
 
 from . import joining, manipulation, statistics
 
-__all__ = ["pad"]
-
 _REPEATED = ("edge", "reflect", "symmetric", "wrap")
 _REDUCED = ("maximum", "mean", "median", "minimum")
 _OPTIONS = {

@@ -13,8 +13,6 @@ from pygpu._src.array import advanced_indexing, primitives, ufuncs
 
 from . import host_fallback, linalg, math
 
-__all__ = ["polyfit", "table"]
-
 
 def _both(call: str, *operands: Any) -> list[Any]:
     """Return the operands as device arrays with one axis."""

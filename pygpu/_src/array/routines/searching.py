@@ -22,8 +22,6 @@ from pygpu._src.codegen import dtypes
 
 from . import joining, manipulation, sets
 
-__all__ = ["table"]
-
 
 def _on_device(like: Any, x: Any, dtype: Any = None) -> Any:
     return primitives.as_array(like, x, dtype)

@@ -21,27 +21,6 @@ from pygpu._src.util.user_frame import user_stacklevel
 
 from . import host_fallback, joining, linalg, manipulation, math
 
-__all__ = [
-    "CHEBYSHEV",
-    "HERMITE",
-    "HERMITE_E",
-    "LAGUERRE",
-    "LEGENDRE",
-    "POWERS",
-    "Family",
-    "add",
-    "derivative",
-    "fit",
-    "grid",
-    "integral",
-    "product",
-    "roots",
-    "value",
-    "value_of_several",
-    "vander",
-    "vander_of_several",
-]
-
 
 class Family(NamedTuple):
     """Polynomials by their recurrence; of(k) returns a, b and c, which make P[k+1]."""

@@ -14,8 +14,6 @@ from pygpu._src.codegen import dtypes
 
 from . import joining, manipulation
 
-__all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique_rows"]
-
 _MAX_COMPARED = 16
 
 

@@ -18,18 +18,6 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
 from pygpu._src.util.public import publish
 
-__all__ = [
-    "argument_dtypes",
-    "call",
-    "keep",
-    "log_softmax",
-    "logsumexp",
-    "loop_dtype",
-    "name_of",
-    "of_scipy",
-    "softmax",
-]
-
 # names here of the ufuncs that SciPy's functions call
 _UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
 _PYTHON_FUNCTIONS = frozenset("zeta polygamma lambertw softplus".split())

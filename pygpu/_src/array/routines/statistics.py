@@ -23,23 +23,6 @@ from pygpu._src.codegen import dtypes
 
 from . import histogram_bins, joining, manipulation
 
-__all__ = [
-    "METHODS",
-    "about_mean",
-    "bin_edges",
-    "bincount",
-    "digitize",
-    "store_in",
-    "histogram",
-    "histogram2d",
-    "histogramdd",
-    "with_kept_axes",
-    "median",
-    "partition",
-    "quantile",
-    "sorted_rows",
-]
-
 
 def about_mean(
     kind: str, a: Any, axis: Any = None, *, mean: Any, dtype: Any = None, out: Any = None,

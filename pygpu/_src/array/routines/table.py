@@ -39,15 +39,6 @@ from . import (
 )
 from .narrow import in_float32
 
-__all__ = [
-    "cumulative_prod",
-    "cumulative_sum",
-    "diff",
-    "makers",
-    "table",
-    "unique_parts",
-]
-
 _NoValue: Any = getattr(np, "_NoValue", None)
 # methods of quantiles that take items as they are
 _WITHOUT_DIFFERENCES = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")

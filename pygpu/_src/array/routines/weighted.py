@@ -14,8 +14,6 @@ from pygpu._src.util.user_frame import user_stacklevel
 
 from . import joining, manipulation, statistics
 
-__all__ = ["observations", "quantile", "spread"]
-
 
 def spread(weights: Any, a: Any, axis: Any) -> Any:
     """Broadcast weights, whose axes correspond to the named axes in order, to all axes of the

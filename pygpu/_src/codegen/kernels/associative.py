@@ -25,16 +25,6 @@ from __future__ import annotations
 
 from pygpu._src.codegen.template import Template
 
-__all__ = [
-    "GROUP",
-    "row_items",
-    "row_loads",
-    "row_source",
-    "scan_source",
-    "tile_source",
-    "walk_source",
-]
-
 GROUP = 256
 
 

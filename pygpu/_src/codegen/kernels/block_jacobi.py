@@ -13,15 +13,6 @@ from __future__ import annotations
 from .eigh_rows import jacobi_text
 from .matrix_group import Group, kernel, prelude
 
-__all__ = [
-    "GROUP",
-    "column_pairs_source",
-    "gram_source",
-    "hermitian_source",
-    "pairs_source",
-    "rotate_source",
-]
-
 GROUP = 64  # work-items that rotate a block, each 1/8 of its rows and columns
 
 _BLOCK_ROWS = """\

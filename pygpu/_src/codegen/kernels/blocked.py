@@ -11,8 +11,6 @@ from __future__ import annotations
 from .householder import REFLECTORS
 from .matrix_group import Group, kernel, prelude
 
-__all__ = ["WIDTH", "lu_source", "qr_source", "swap_source", "triangle_source", "triangular_source"]
-
 WIDTH = 32  # columns per block
 
 _HIGHEST = """\

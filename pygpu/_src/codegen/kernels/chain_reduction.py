@@ -33,8 +33,6 @@ from .reduction_parts import (
     unravel_at,
 )
 
-__all__ = ["Steps", "source"]
-
 DType = np.dtype[Any]
 
 

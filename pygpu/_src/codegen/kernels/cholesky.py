@@ -10,8 +10,6 @@ from __future__ import annotations
 from .matrix_group import Group, copy_in, kernel, prelude
 from .matrix_rows import STORE, each, rows_prelude
 
-__all__ = ["cholesky_source", "rows_source"]
-
 _FACTOR = """\
 /* The lower triangle becomes L. Returns whether a pivot was not positive; NaN goes through, as in
    LAPACK. */

@@ -18,8 +18,6 @@ from __future__ import annotations
 from pygpu._src.codegen.template import Template
 from pygpu._src.util.frozen import Frozen
 
-__all__ = ["CHOSEN", "Shape", "source"]
-
 
 class Shape(Frozen):
     """group: work-items. vectors: how many of 16 bytes of the result (or of the input, if that is

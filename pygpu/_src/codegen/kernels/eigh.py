@@ -11,8 +11,6 @@ from __future__ import annotations
 from .householder import REFLECTORS
 from .matrix_group import Group, copy_in, copy_out, kernel, prelude
 
-__all__ = ["eigh_source"]
-
 _TRIDIAGONAL = """\
 /* a becomes the vectors of n - 1 reflectors in its columns; d and e: the tridiagonal matrix. */
 PG_INLINE void lin_tridiagonal(LIN_MEM lin_t *a, LIN_MEM lin_t *taus, LIN_MEM lin_t *w, LIN_MEM lin_r *d, LIN_MEM lin_r *e, int n, int pitch, PG_LOCAL_PTR lin_r *parts)

@@ -15,8 +15,6 @@ from __future__ import annotations
 from .matrix_group import Group, kernel
 from .matrix_rows import STORE, each, exchange_text, rows_prelude
 
-__all__ = ["columns_of", "eigh_rows_source", "jacobi_text"]
-
 _JACOBI = """\
 #define LIN_PAIRS (LIN_N / 2)
 PG_INLINE lin_t lin_less(lin_t x, lin_r part)

@@ -22,21 +22,6 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
-__all__ = [
-    "Array",
-    "Number",
-    "Operation",
-    "block",
-    "flat_source",
-    "kernel_name",
-    "moving_loop",
-    "operands_of",
-    "rows_source",
-    "strided_source",
-    "unravel",
-    "vector_source",
-]
-
 DType = np.dtype[Any]
 Memory = Sequence[DType | None]  # of each operand, outputs first: None for a number
 _PLAIN = {  # as vectors in memory

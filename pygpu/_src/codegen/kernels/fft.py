@@ -26,22 +26,6 @@ from pygpu._src.codegen.template import Template
 from .fft_access import Segment, Side, load_function, root_segments, roots, store_function
 from .fft_radix import butterfly
 
-__all__ = [
-    "NAME",
-    "Pass",
-    "fold_source",
-    "joined_functions",
-    "joined_offsets",
-    "joined_segments",
-    "local_bytes",
-    "UNFOLD_LANES",
-    "parameters",
-    "pass_functions",
-    "table_offsets",
-    "segments",
-    "source",
-]
-
 NAME = "fft_pass"
 
 

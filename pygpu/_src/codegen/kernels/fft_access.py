@@ -15,8 +15,6 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 
-__all__ = ["DIRECT", "Segment", "Side", "load_function", "root_segments", "roots", "store_function"]
-
 DType = np.dtype[Any]
 # A table stores so many roots of unity directly; more are computed as products of two.
 DIRECT = 1 << 12

@@ -16,8 +16,6 @@ from pygpu._src.codegen.template import Template
 from .fft import UNFOLD_LANES, Pass, joined_functions, joined_offsets, parameters, table_offsets
 from .fft_access import Segment, Side
 
-__all__ = ["joined", "joined_source", "source"]
-
 _TYPES = Template("""\
 typedef pg_$real fft_real;
 typedef $complex fft_complex;

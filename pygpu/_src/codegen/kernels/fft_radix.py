@@ -12,8 +12,6 @@ from math import gcd, isqrt
 
 import numpy as np
 
-__all__ = ["butterfly", "root"]
-
 Value = tuple[str, str]
 
 

@@ -18,8 +18,6 @@ from pygpu._src.util.frozen import Frozen
 
 from .fused_rows import own_names
 
-__all__ = ["GROUP", "LANES", "Plan", "Sum", "source", "store", "sum_of"]
-
 DType = np.dtype[Any]
 GROUP = 128
 LANES = 32  # the most work-items that share rows: those of a warp

@@ -16,8 +16,6 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation
 from pygpu._src.util.frozen import Frozen
 
-__all__ = ["Item", "Plan", "Stage", "cpu_source", "own_names", "parameters", "row_pointers"]
-
 DType = np.dtype[Any]
 _LANES = 16  # independent accumulators on a CPU
 _BLOCK = 1024  # items before these are joined: sums of many items stay precise

@@ -20,8 +20,6 @@ from pygpu._src.util.frozen import Frozen
 from .elementwise import _PLAIN
 from .fused_rows import Item, Plan, Stage, own_names, parameters, row_pointers
 
-__all__ = ["Geometry", "geometry", "source"]
-
 _WARP = 32
 _GROUP = 128  # work-items, at least
 _WORDS = 48  # 32-bit registers for values that are kept

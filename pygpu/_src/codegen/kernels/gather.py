@@ -10,16 +10,6 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.template import Template
 
-__all__ = [
-    "CPU_TILE",
-    "GROUP",
-    "TILE",
-    "compact_source",
-    "count_source",
-    "move_source",
-    "true_text",
-]
-
 DType = np.dtype[Any]
 GROUP = 256
 TILE = 4096  # items of a mask per group

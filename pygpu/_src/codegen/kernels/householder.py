@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from .matrix_group import Group, copy_in, copy_out, kernel, prelude
 
-__all__ = ["REFLECTORS", "qr_source"]
-
 REFLECTORS = """\
 /* The reflector H = 1 - tau v v^H for which H^H x = beta e1, where v[0] is 1. x: n items of a column,
    which become v but for the first. Returns tau. */

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from .matrix_group import Group, copy_in, kernel, prelude
 
-__all__ = ["svd_source"]
-
 _ROTATE = """\
 /* The rotation of two columns with squared norms pp and qq and product pq: 1 - cosine, and the sine
    times the phase of the product. Returns whether they are orthogonal already. */

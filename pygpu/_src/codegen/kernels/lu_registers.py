@@ -14,8 +14,6 @@ from .lu import NEAR_ONE, diagonal_text
 from .matrix_group import Group, kernel
 from .matrix_rows import STORE, each, exchange_text, rows_prelude
 
-__all__ = ["determinant_source", "inverse_source", "solve_source"]
-
 _ELIMINATE = """\
 #define LIN_W $w
 /* The size of a candidate, and which row it is: the higher, the better. */

@@ -16,8 +16,6 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import _number_of_acc
 from pygpu._src.codegen.template import Template
 
-__all__ = ["GROUP", "Kinds", "acc_dtype", "join_source"]
-
 DType = np.dtype[Any]
 GROUP = 256
 

@@ -18,8 +18,6 @@ from pygpu._src.codegen.template import Template
 from . import matmul
 from .matmul import Kinds
 
-__all__ = ["Lines", "source"]
-
 TOGETHER = 4  # lines read at once
 
 

@@ -20,8 +20,6 @@ from pygpu._src.codegen.template import Template
 from . import matmul
 from .matmul import Kinds
 
-__all__ = ["Blocking", "source"]
-
 
 class Blocking(NamedTuple):
     """lanes: real numbers per vector; high: rows, and wide: vectors of the block in registers;

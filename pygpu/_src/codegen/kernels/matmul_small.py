@@ -13,8 +13,6 @@ from pygpu._src.codegen.template import Template
 from . import matmul
 from .matmul import Kinds
 
-__all__ = ["Block", "source"]
-
 
 class Block(NamedTuple):
     """rows, columns: per work-item; vector: items of b that are read at once; dense: whether the

@@ -22,8 +22,6 @@ from pygpu._src.codegen.template import Template
 from . import matmul
 from .matmul import DType, Kinds
 
-__all__ = ["Side", "Tile", "local_bytes", "source"]
-
 
 class Tile(NamedTuple):
     """rows, columns: of a group's tile; deep: of a step along the summed axis; each_row,

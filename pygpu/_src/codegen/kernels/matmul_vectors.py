@@ -16,8 +16,6 @@ from pygpu._src.codegen.template import Template
 from . import matmul
 from .matmul import Kinds
 
-__all__ = ["Reading", "source"]
-
 
 class Reading(NamedTuple):
     """along: whether the matrix is contiguous along the summed axis; group: work-items; lanes:

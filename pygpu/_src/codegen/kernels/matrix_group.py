@@ -22,8 +22,6 @@ from typing import NamedTuple
 
 from pygpu._src.codegen.template import Template
 
-__all__ = ["Group", "copy_in", "copy_out", "kernel", "prelude"]
-
 
 class Group(NamedTuple):
     """code: of the dtype ("f32", "c128", ...). threads: work-items per matrix; 1 on CPUs. items:

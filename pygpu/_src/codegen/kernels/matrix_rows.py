@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from .matrix_group import Group, prelude
 
-__all__ = ["STORE", "each", "exchange_text", "rows_prelude"]
 
 _ROWS = """\
 /* A row of a matrix with n rows, and of the unit matrix after them. */

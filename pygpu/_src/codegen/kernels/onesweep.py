@@ -20,8 +20,6 @@ from pygpu._src.util.frozen import Frozen
 
 from . import radix_sort
 
-__all__ = ["COUNT_GROUP", "FIRST", "LAST", "Shape", "count_source", "shape_of", "source"]
-
 COUNT_GROUP = 256  # work-items of histogram and starts
 FIRST, LAST = 1, 2  # bits of a sweep's argument ``ends``: which passes this one is
 _COPIES = 4  # copies of the counts, so that fewer work-items of a warp update the same one

@@ -6,8 +6,6 @@ from typing import Any
 
 from pygpu._src.codegen import dtypes
 
-__all__ = ["source"]
-
 _SOURCE_INDEX = {  # the index of the item of x for positions before the first or after the last of n
     "edge": "x < 0 ? 0 : n - 1",
     "wrap": "pad_mod(x, n)",

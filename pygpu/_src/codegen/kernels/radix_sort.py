@@ -13,19 +13,6 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.template import Template
 
-__all__ = [
-    "GROUP",
-    "SMALL",
-    "firsts_source",
-    "pass_arrays",
-    "pass_ends",
-    "keys_text",
-    "radix_source",
-    "search_source",
-    "small_source",
-    "tile_items",
-]
-
 DType = np.dtype[Any]
 GROUP = 256
 _LAST = {  # the bits of the largest value: infinity, if there is one

@@ -39,8 +39,6 @@ from .reduction_parts import (
     unravel_at,
 )
 
-__all__ = ["GROUP", "final_source", "source"]
-
 GROUP = 256  # work-items per group on a GPU
 UNROLL = 4  # vectors that a GPU's work-item has in flight
 

@@ -19,8 +19,6 @@ from .reduction_parts import (
     unravel_at,
 )
 
-__all__ = ["CPU_SUMS", "columns_source", "cpu_columns", "rows_source"]
-
 CPU_LANES = 16  # independent accumulators, for the compiler to vectorize
 # Sets of them at a time in long rows: a single one would wait for its own last addition.
 CPU_CHAINS = 4

@@ -8,30 +8,6 @@ from pygpu._src.codegen.accumulators import Operation
 from pygpu._src.codegen.template import Template
 from pygpu._src.util.frozen import Frozen
 
-__all__ = [
-    "COLUMN_JOIN",
-    "ROWS",
-    "Form",
-    "finish_of",
-    "finish_parameters",
-    "load_of",
-    "names_of",
-    "operands_of",
-    "out_at_of",
-    "out_type",
-    "parameters_of",
-    "pointer_to",
-    "real_type",
-    "result_of",
-    "rows_of",
-    "scalars_of",
-    "start_of",
-    "take_at",
-    "take_function",
-    "take_item",
-    "unravel_at",
-]
-
 
 class Form(Frozen):
     """The variant of the kernel.

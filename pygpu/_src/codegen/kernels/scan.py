@@ -18,8 +18,6 @@ from pygpu._src.codegen.template import Template
 
 from . import decoupled_lookback
 
-__all__ = ["GROUP", "groups_source", "lanes_source", "lookback_source"]
-
 GROUP = 256
 
 

@@ -11,17 +11,6 @@ from pygpu._src.codegen import dtypes
 
 from .gather import true_text
 
-__all__ = [
-    "FEW",
-    "GROUP",
-    "ROOM",
-    "bincount_source",
-    "distinct_source",
-    "gather_source",
-    "histogram_source",
-    "nonzero_source",
-]
-
 DType = np.dtype[Any]
 GROUP = 256  # work-items; one on a CPU
 FEW = 1024  # the most items for such a group

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pygpu._src.codegen.template import Template
 
-__all__ = ["GROUP", "source", "tile_side"]
-
 GROUP = 256
 
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CUDA_ATOMICS", "OPENCL_ATOMICS", "needs_loops"]
-
 
 def _float_by_cas(space: str, prefix: str, t: str, bits: str, op: str, value: str, cas: str) -> str:
     """Read, compute, compare and swap, until no other thread interfered."""

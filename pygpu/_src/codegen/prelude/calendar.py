@@ -7,8 +7,6 @@ a day is the number of days since 1970-01-01, a month that of months since Janua
 
 from __future__ import annotations
 
-__all__ = ["date_functions"]
-
 # 400 years have 146097 days and begin on a 1st of March: then the leap day is the last of a year.
 # 719468 days are from 0000-03-01 to 1970-01-01. The first of the month m of such a year is its day
 # (153 * m + 2) / 5, since five months from March or August on have 153 days.

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["complex_functions", "parts_of_complex", "used_complex_functions"]
-
 _TEXT = """\
 PG_INLINE pg_C pg_C_make(pg_R re, pg_R im) { pg_C z; z.re = re; z.im = im; return z; }
 PG_INLINE pg_C pg_C_add(pg_C a, pg_C b) { return pg_C_make(a.re + b.re, a.im + b.im); }

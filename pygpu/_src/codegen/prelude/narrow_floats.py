@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["FORMATS", "Format", "narrow_functions"]
-
 
 class Format(NamedTuple):
     """A sign, an exponent and a fraction, from the highest bit down.

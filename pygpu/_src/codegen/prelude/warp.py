@@ -18,8 +18,6 @@ precedes a kernel's name: how many work-items a group has, and how many groups a
 
 from __future__ import annotations
 
-__all__ = ["CUDA_WARPS", "OPENCL_WARPS"]
-
 CUDA_WARPS = """\
 #define PG_BOUNDS(size, groups) __launch_bounds__(size, groups)
 #define PG_ASM asm volatile

@@ -7,8 +7,6 @@ beyond, and the expansions of Hankel for large x, DLMF 10.17 and 10.40. Orders o
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_j0(REAL x)
 {

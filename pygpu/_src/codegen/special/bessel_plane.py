@@ -8,8 +8,6 @@ Airy functions: DLMF 9.2, 9.4 and 9.6.
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* exp(i pi a) */
 CPLX sp_c_turn(REAL a)

@@ -7,8 +7,6 @@ down, the last one to be halved.
 
 from __future__ import annotations
 
-__all__ = ["TABLES"]
-
 _TEXTS = {
     "erf_small_p": """
         9.6049737398705163875 9.0026019720384268922e1 2.2320053459468431923e3

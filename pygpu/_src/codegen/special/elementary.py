@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_expit(REAL x)
 {

@@ -3,8 +3,6 @@ them (DLMF 19.25), and Jacobi's functions by the arithmetic-geometric mean (DLMF
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_elliprf(REAL x, REAL y, REAL z)
 {

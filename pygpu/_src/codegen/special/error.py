@@ -6,8 +6,6 @@ dawsn: the series DLMF 7.6.3 near 0, Rybicki's sum (1989), and the asymptotic se
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* exp(s x^2) for s = 1 or -1; the square is taken in two parts, as its rounding would be seen */
 REAL sp_exp_square(REAL x, REAL s)

@@ -7,8 +7,6 @@ the Euler-Maclaurin sum, DLMF 25.11.28.
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_stirling(REAL x)
 {

@@ -7,8 +7,6 @@ Kummer's transformation 13.2.39 for negative numbers, the recurrence 13.3.1 for 
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 int sp_is_pole(REAL x)
 {

@@ -12,8 +12,6 @@ A number in two parts is a CPLX here, whose im is the rest that re has no digits
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* a + b exactly */
 CPLX sp_two_sum(REAL a, REAL b)

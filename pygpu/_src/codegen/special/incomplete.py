@@ -8,8 +8,6 @@ and take Newton's steps inside.
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* x^a exp(-x) / gamma(a): for large a (x/a)^a exp(a-x), of which x/a and a-x are corrected for their
  * rounding, times the rest of Stirling's formula */

@@ -7,8 +7,6 @@ The others: the approximations of Cephes.
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_expn(INT n, REAL x)
 {

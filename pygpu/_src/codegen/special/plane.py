@@ -8,8 +8,6 @@ series and the recurrence, with the branch counted (D. E. G. Hare, 1997). lamber
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 CPLX sp_c_nan(REAL x)
 {

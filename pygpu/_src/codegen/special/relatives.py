@@ -4,8 +4,6 @@ Faddeeva's function, Legendre's functions by DLMF 14.3.1 and recurrences, R_J by
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* want: 0 ber, 1 bei, 2 ker, 3 kei; plus 4 for the derivative. DLMF 10.65.1 to 10.65.5, termwise */
 REAL sp_kelvin_series(REAL x, int want)

@@ -7,8 +7,6 @@ Bessel functions of orders 1/3 and 2/3, DLMF 9.6, with the argument in two parts
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 /* j (s = -1) or i (s = 1) of order n > 0 by the recurrence downwards; x > 0. first, second: those of
    orders 0 and 1, of which the larger is matched */

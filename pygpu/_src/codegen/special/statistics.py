@@ -6,8 +6,6 @@ for large and, by Jacobi's identity, for small arguments (G. Marsaglia, W. W. Ts
 
 from __future__ import annotations
 
-__all__ = ["TEXT"]
-
 TEXT = r"""
 REAL sp_chdtr(REAL v, REAL x)
 {

@@ -23,8 +23,6 @@ from ..walk.stores import fill, writable
 from . import reductions
 from .intrinsics import local
 
-__all__: list[str] = []  # importing registers the functions
-
 METHODS |= reductions.METHODS
 
 

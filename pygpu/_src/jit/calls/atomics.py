@@ -18,8 +18,6 @@ from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count
 from .intrinsics import Intrinsic, kept
 
-__all__ = ["atomic"]
-
 _NATIVE_32 = {"exch": ("atomicExch", "atomic_xchg"), "and": ("atomicAnd", "atomic_and")}
 _NATIVE_32 |= {"or": ("atomicOr", "atomic_or"), "xor": ("atomicXor", "atomic_xor")}
 _WANTED = {

@@ -25,9 +25,6 @@ from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
 from ..walk.stores import ufunc_of_arrays
 from .printing import emit_print
 
-__all__: list[str] = []  # importing registers the functions
-
-
 _MATH = {
     "acos": "arccos",
     "acosh": "arccosh",

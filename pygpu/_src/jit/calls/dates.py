@@ -16,8 +16,6 @@ from ..walk.date_operations import constant_parts, date_of
 from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, handles
 
-__all__: list[str] = []  # importing registers the functions
-
 
 @handles(np.datetime64, np.timedelta64)
 def _make(

@@ -23,9 +23,6 @@ from ..types import VOID, ArrayType, Scalar
 from ..walk.context import FunctionContext
 from ..walk.registry import Handler, WrongCall, count, finds, one_array
 
-__all__ = ["CUSource", "ExternalFunction", "declare_device", "sources"]
-
-
 # The folders of files that C sources include; compat sets it.
 search_paths: Callable[[], list[str]] = list
 

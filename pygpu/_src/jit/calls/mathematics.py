@@ -18,8 +18,6 @@ from ..walk.calls import call_function
 from ..walk.context import FunctionContext
 from ..walk.registry import HANDLERS, Handler
 
-__all__: list[str] = []  # importing registers the functions
-
 
 def within(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
     difference = abs(a - b)

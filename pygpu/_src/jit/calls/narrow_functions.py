@@ -27,8 +27,6 @@ from ..walk.operators import call_ufunc
 from ..walk.registry import WrongCall, count
 from .intrinsics import Intrinsic
 
-__all__ = ["UFUNCS", "NarrowFunctions"]
-
 # By NumPy's ufunc of the same meaning.
 UFUNCS = {
     "habs": "absolute",

@@ -6,8 +6,6 @@ converted, those of 64 bits are passed in two halves.
 
 from __future__ import annotations
 
-__all__ = ["NANOSLEEP", "SYNCWARP", "function"]
-
 _HEAD = "PG_INLINE {result} {full}(pg_u32 mask, {kind} x{more})\n{{\n"
 _SHUFFLE = """\
     pg_u32 r;

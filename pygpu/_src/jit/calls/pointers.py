@@ -12,8 +12,6 @@ from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
 from ..walk.registry import WrongCall, count
 
-__all__ = ["carray", "farray"]
-
 
 def carray(
     fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]

@@ -16,8 +16,6 @@ from ..walk.optional import unwrapped
 from ..walk.registry import WrongCall
 from .intrinsics import Index3
 
-__all__ = ["emit_print"]
-
 _MOST = 32  # items that CUDA's printf accepts
 _FORMAT = {
     "b": ("%d", "(int)"),

@@ -23,8 +23,6 @@ from ..walk.registry import HANDLERS, Handler, WrongCall, handles
 from ..walk.truth import truth_of_value
 from .builtins import _extreme, _sum
 
-__all__ = ["METHODS"]
-
 
 def total(a: Any, dtype: Any) -> Any:
     found = dtype(0)

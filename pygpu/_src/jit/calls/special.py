@@ -17,8 +17,6 @@ from ..types import WEAK_FLOAT, Scalar
 from ..walk.context import FunctionContext
 from ..walk.registry import Handler, WrongCall, count, finds
 
-__all__: list[str] = []  # importing registers the functions
-
 _ROUTINES, _TEXTS = "pygpu._src.array.routines.special", "pygpu._src.codegen.special"
 
 

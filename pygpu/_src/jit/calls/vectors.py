@@ -17,8 +17,6 @@ from ..walk.context import FunctionContext
 from ..walk.conversions import cast
 from ..walk.registry import WrongCall, count
 
-__all__ = ["VECTORS", "VectorType", "vector_types"]
-
 _LETTERS = ("x", "y", "z", "w")
 _C_NAMES = {
     "char": "int8",

@@ -16,9 +16,6 @@ from pygpu._src.runtime.backends import backend_of
 
 from ..types import Scalar, numpy_dtype
 
-__all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
-
-
 # Called with each host array that is copied for a launch; compat issues warnings.
 on_host_copy: Callable[[np.ndarray], None] | None = None
 

@@ -14,8 +14,6 @@ import numpy as np
 from pygpu._src.array import primitives
 from pygpu._src.array.ufuncs import is_array
 
-__all__ = ["Axes"]
-
 
 class Axes:
     """The axes of one call. cores: the core dimensions of each input and output; nin: the number

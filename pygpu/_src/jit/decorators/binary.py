@@ -15,8 +15,6 @@ from pygpu._src.codegen import dtypes
 from . import device
 from .target import Target, resolve_target
 
-__all__ = ["accumulate", "closure", "function", "is_associative", "reduce"]
-
 DType = np.dtype[Any]
 _REDUCTION_NAMES = {
     (function.__code__.co_code, function.__code__.co_names): name

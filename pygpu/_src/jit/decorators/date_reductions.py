@@ -9,8 +9,6 @@ import numpy as np
 
 from pygpu._src.array.ufuncs import is_array
 
-__all__ = ["on_dates"]
-
 _INT64 = np.dtype("i8")
 
 

@@ -11,8 +11,6 @@ from pygpu._src.codegen.dtypes import is_date
 
 from .loops import Loop
 
-__all__ = ["DateViews", "has_dates"]
-
 
 def has_dates(loop: Loop) -> bool:
     """Whether an input or output of the loop is a date or a duration."""

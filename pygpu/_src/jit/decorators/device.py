@@ -15,8 +15,6 @@ from ..source import KernelError, python_function
 from ..types import Scalar
 from ..walk.index_checks import IMPLICIT
 
-__all__ = ["DeviceText", "compile", "is_current", "parameter_count"]
-
 
 class DeviceText(Frozen):
     """A compiled function.

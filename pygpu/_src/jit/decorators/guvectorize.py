@@ -52,8 +52,6 @@ from .pickling import reduce_by_name, register_with_cloudpickle
 from .target import Target, check_target
 from .written import check_outputs, writable_inputs, written_parameters
 
-__all__ = ["GUFunc", "guvectorize"]
-
 DType = np.dtype[Any]
 
 

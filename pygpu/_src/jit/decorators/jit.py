@@ -12,8 +12,6 @@ from pygpu._src.util.public import publish
 
 from ..source import KernelError
 
-__all__ = ["DeviceFunction", "jit"]
-
 
 class _LaunchError(KernelError, RuntimeError):
     """A device function that is launched: a RuntimeError as in Numba."""

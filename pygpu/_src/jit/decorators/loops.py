@@ -19,18 +19,6 @@ from pygpu._src.util.frozen import Frozen
 
 from ..source import KernelError
 
-__all__ = [
-    "Loop",
-    "check_casting",
-    "check_numbers",
-    "check_results",
-    "find",
-    "infer_inputs",
-    "kind_of",
-    "promoted",
-    "types_text",
-]
-
 DType = np.dtype[Any]
 _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 _RANK = {int: "iufc", float: "fc", complex: "c"}

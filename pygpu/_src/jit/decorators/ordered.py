@@ -15,8 +15,6 @@ from pygpu._src.codegen.dtypes import is_date
 from .guvectorize import GUFunc
 from .operands import array_or_none, as_mask, operand
 
-__all__ = ["accumulate", "reduce"]
-
 DType = np.dtype[Any]
 
 

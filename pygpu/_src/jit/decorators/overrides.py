@@ -9,8 +9,6 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-__all__ = ["call_override", "has_override"]
-
 _PLAIN = (GPUArray, np.generic, bool, int, float, complex, list, tuple)
 
 

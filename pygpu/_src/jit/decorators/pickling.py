@@ -18,8 +18,6 @@ from typing import Any
 from ..compiler import source_of
 from ..source import KernelError, python_function
 
-__all__ = ["reduce_by_name", "register_with_cloudpickle"]
-
 _registered: set[type] = set()
 
 

@@ -14,8 +14,6 @@ from ..compiler import source_of
 from .guvectorize import GUFunc
 from .loops import Loop
 
-__all__ = ["raising"]
-
 
 class _Type:
     """A type of a signature: of a number, or of an array of one item."""

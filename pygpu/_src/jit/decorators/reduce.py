@@ -29,8 +29,6 @@ from . import binary, device
 from .operands import operand, stream_of, undecorated
 from .target import check_target
 
-__all__ = ["Reduce", "reduce"]
-
 DType = np.dtype[Any]
 _NONE: Any = object()
 

@@ -19,8 +19,6 @@ from ..source import KernelError, OperandError
 from .guvectorize import GUFunc
 from .operands import array_like, operand
 
-__all__ = ["at", "reduceat"]
-
 
 def _make_at(function: Any) -> GUFunc:
     def join(start, stop, order, values, first, out):  # type: ignore[no-untyped-def]

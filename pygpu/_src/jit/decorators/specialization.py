@@ -24,8 +24,6 @@ from ..source import KernelError
 from ..types import ArrayType, DateType, ObjectType, Scalar, TupleType, Type, c_name
 from ..walk.context import FunctionContext
 
-__all__ = ["Specialization"]
-
 # The codes of KernelBase._remember() for parameters; the last two are passed unchanged.
 _CODES = {
     "number": _array._GIVE_NUMBER,

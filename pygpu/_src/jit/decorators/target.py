@@ -22,8 +22,6 @@ from pygpu._src.array.primitives import contiguous_host
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-__all__ = ["TARGETS", "Target", "check_target", "from_interface", "resolve_target"]
-
 TARGETS = (None, "opencl", "cuda", "gpu", "cpu", "parallel")
 
 _opencl_targets: dict[str, Target] = {}

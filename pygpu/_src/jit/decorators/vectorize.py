@@ -53,8 +53,6 @@ from .pickling import reduce_by_name, register_with_cloudpickle
 from .raising import raising
 from .target import Target, check_target
 
-__all__ = ["UFunc", "vectorize"]
-
 DType = np.dtype[Any]
 _count = itertools.count()
 

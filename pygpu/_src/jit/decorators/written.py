@@ -8,8 +8,6 @@ from typing import Any
 
 from ..compiler import source_of
 
-__all__ = ["assigned_parameters", "check_outputs", "writable_inputs", "written_parameters"]
-
 _READ = {"shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes"}
 
 

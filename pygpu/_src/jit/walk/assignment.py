@@ -20,8 +20,6 @@ from .registry import visits_expression, visits_statement
 from .sequences import unpack
 from .stores import check_broadcast, fill, finished, loop_over, only_inside, store, writable
 
-__all__ = ["assign"]
-
 
 @visits_statement(ast.Assign)
 def assignment(fc: FunctionContext, node: ast.Assign) -> None:

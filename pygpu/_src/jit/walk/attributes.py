@@ -16,8 +16,6 @@ from .items import length_value
 from .records import field_value
 from .registry import visits_expression
 
-__all__ = ["product_text", "view_as"]
-
 _METHODS = frozenset(
     "all any argmax argmin astype copy dot fill flatten item max mean min prod ravel reshape std "
     "sum var view".split()

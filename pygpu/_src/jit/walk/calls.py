@@ -40,8 +40,6 @@ from .registry import Handler, WrongCall, find, visits_expression
 from .sequences import unpack
 from .variables import variable_value
 
-__all__ = ["METHODS", "call_function"]
-
 METHODS: dict[str, Handler] = {}  # methods of arrays; the array is the first argument
 _METHODS_OF_DATES = frozenset("astype copy fill flatten ravel reshape".split())
 _MOST_TYPES = 16  # for which a recursive function is compiled

@@ -20,8 +20,6 @@ from ..types import ArrayType
 from .context import FunctionContext
 from .items import moved
 
-__all__ = ["captured_array", "is_device_array"]
-
 
 def is_device_array(obj: Any, dialect: str) -> bool:
     """Whether kernels of this dialect can read the object's items in place."""

@@ -22,8 +22,6 @@ from .optional import is_there, unwrapped
 from .registry import visits_expression
 from .sequences import collection
 
-__all__ = ["FUNCTIONS", "compare"]
-
 _COMPARE: dict[type, tuple[str, Callable[..., Any], str]] = {
     ast.Lt: ("less", operator.lt, "<"),
     ast.LtE: ("less_equal", operator.le, "<="),

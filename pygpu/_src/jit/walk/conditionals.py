@@ -14,8 +14,6 @@ from .optional import as_optional
 from .registry import visits_expression
 from .truth import truth_of
 
-__all__ = ["choose"]
-
 
 @visits_expression(ast.BoolOp)
 def boolean_operation(fc: FunctionContext, node: ast.BoolOp) -> Value:

@@ -19,8 +19,6 @@ from .captured_arrays import captured_array, is_device_array
 from .context import FunctionContext
 from .registry import visits_expression
 
-__all__ = ["constant", "guard_attribute", "guard_item"]
-
 # Attributes of these types may be reassigned, except those of these packages.
 _CHANGING: tuple[type, ...] = (
     *(bool, int, float, complex, str, tuple, list, dict),

@@ -19,8 +19,6 @@ from .optional import as_optional, unwrapped
 from .registry import EXPRESSIONS
 from .variables import Variables, variable_value
 
-__all__ = ["FunctionContext"]
-
 
 class FunctionContext:
     """One function while it is compiled for one set of argument types.

@@ -17,8 +17,6 @@ from .context import FunctionContext
 from .date_operations import to_dtype
 from .registry import WrongCall
 
-__all__ = ["cast", "dtype_of", "item_type"]
-
 
 def cast(
     fc: FunctionContext,

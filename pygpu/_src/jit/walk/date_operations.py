@@ -16,8 +16,6 @@ from ..types import WEAK_INT, DateType, Scalar
 from .context import FunctionContext
 from .optional import unwrapped
 
-__all__ = ["any_date", "as_stored", "constant_parts", "date_of", "hint_of_units", "to_dtype"]
-
 _INT64 = Scalar(np.dtype("i8"))
 
 

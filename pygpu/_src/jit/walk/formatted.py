@@ -10,8 +10,6 @@ from ..ir import Value, tuple_of
 from .constants import constant
 from .context import FunctionContext
 
-__all__ = ["Formatted", "formatted"]
-
 _SPEC = re.compile(r"([<>]?)([+ ]?)(0?)(\d*)((?:\.\d+)?)([deEfFgG]?)")
 
 

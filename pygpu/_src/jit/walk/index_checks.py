@@ -22,26 +22,6 @@ from ..types import WEAK_INT, ArrayType, Scalar
 from .context import FunctionContext
 from .known_ranges import ALL
 
-__all__ = [
-    "IMPLICIT",
-    "THREAD_IDENTITY",
-    "SCRATCH",
-    "Checked",
-    "RaisedException",
-    "Site",
-    "checked_atomic",
-    "checked_index",
-    "checked_load",
-    "checked_record",
-    "flat_index",
-    "need_helper",
-    "item_source",
-    "is_proven",
-    "raised_exception",
-    "report",
-    "site_of",
-]
-
 SCRATCH = 64  # offset in the record for reads and writes of records out of bounds [bytes]
 SCRATCH_BYTES = _array._RECORD_BYTES - SCRATCH
 _HELPERS = {

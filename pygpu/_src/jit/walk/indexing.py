@@ -18,8 +18,6 @@ from .records import field_name, field_value
 from .registry import visits_expression
 from .slices import slice_view
 
-__all__ = ["view_or_item"]
-
 
 @visits_expression(ast.Subscript)
 def subscript(fc: FunctionContext, node: ast.Subscript) -> Value:

@@ -19,8 +19,6 @@ from .context import FunctionContext
 from .names import read_name
 from .registry import visits_expression
 
-__all__: list[str] = []  # importing registers the visitor
-
 
 class LocalFunction:
     """A function defined in a kernel. source: of that kernel, which has the variables

@@ -13,8 +13,6 @@ from .context import FunctionContext
 from .index_checks import Checked, checked_index, checked_load, flat_index, is_proven, site_of
 from .records import record_at
 
-__all__ = ["check_axis", "index_text", "item_address", "length_value", "load", "moved"]
-
 
 def length_value(text: str) -> Value:
     if text.isdigit():

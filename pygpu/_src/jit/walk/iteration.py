@@ -18,8 +18,6 @@ from .items import item_address, load, moved
 from .sequences import collection
 from .slices import slice_view
 
-__all__ = ["Items", "Range", "Unrolled", "iteration"]
-
 
 class Range(NamedTuple):
     """The integers of range(start, stop, step)."""

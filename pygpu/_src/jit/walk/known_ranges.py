@@ -19,8 +19,6 @@ from ..ir import Value
 from ..ranges import Range
 from ..types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 
-__all__ = ["ALL", "KnownRanges", "is_integer", "together"]
-
 # Texts about which a fact can be recorded: of variables and constant expressions.
 _STEADY = re.compile(r"[\w\s()+\-*/%<>&|]+")
 _CALL = re.compile(r"\b(?!PG_|pg_[iu]\d+\b)\w+\s*\(")

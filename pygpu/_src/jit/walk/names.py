@@ -16,8 +16,6 @@ from .optional import as_optional
 from .registry import visits_expression
 from .variables import Variable, variable_name, variable_value
 
-__all__ = ["UnboundName", "assign_name", "read_name", "read_variable"]
-
 
 class UnboundName(Exception):
     """An expression uses a variable whose type is not known in this walk, or calls a function that

@@ -23,8 +23,6 @@ from .optional import unwrapped
 from .registry import visits_expression
 from .truth import truth_of
 
-__all__ = ["BINARY", "binary", "call_ufunc"]
-
 BINARY: dict[type, tuple[str, Callable[..., Any], str]] = {
     ast.Add: ("add", operator.add, "+"),
     ast.Sub: ("subtract", operator.sub, "-"),

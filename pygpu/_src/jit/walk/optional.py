@@ -7,8 +7,6 @@ from .. import emit
 from ..ir import Value
 from ..types import BOOL, WEAK_BOOL, ArrayType, OptionalType, Scalar, TupleType, Type
 
-__all__ = ["as_optional", "is_there", "unwrapped"]
-
 
 def _nothing(t: Type) -> Value:
     """Return a placeholder value of a type, which is never read."""

@@ -11,8 +11,6 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Reaching"]
-
 _Definitions = frozenset[Any]
 _UNSET = "unset"  # the definition of a name before any assignment
 _NOTHING: _Definitions = frozenset((_UNSET,))

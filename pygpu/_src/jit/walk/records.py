@@ -20,16 +20,6 @@ from ..types import ArrayType, RecordType
 from .context import FunctionContext
 from .index_checks import Checked, checked_record
 
-__all__ = [
-    "by_bytes",
-    "field_dtype",
-    "field_name",
-    "field_value",
-    "is_aligned",
-    "record_at",
-    "store_record",
-]
-
 # Integers are used because ptxas (CUDA 13.0) miscompiles the float version: if a byte is stored of
 # a constant that cvt.rn.f16.f32 has made a half, it stores the constant converted to an integer
 # (F2I.U8.F16).

@@ -17,21 +17,6 @@ from ..ir import Value
 if TYPE_CHECKING:
     from .context import FunctionContext
 
-__all__ = [
-    "EXPRESSIONS",
-    "HANDLERS",
-    "STATEMENTS",
-    "Handler",
-    "WrongCall",
-    "count",
-    "find",
-    "finds",
-    "handles",
-    "one_array",
-    "visits_expression",
-    "visits_statement",
-]
-
 Handler = Callable[["FunctionContext", ast.Call, list[Value], dict[str, Value]], Value]
 _E = TypeVar("_E", bound=Callable[["FunctionContext", Any], Value])
 _S = TypeVar("_S", bound=Callable[["FunctionContext", Any], None])

@@ -11,8 +11,6 @@ from .items import item_address, load
 from .optional import unwrapped
 from .registry import visits_expression
 
-__all__ = ["collection", "unpack"]
-
 
 @visits_expression(ast.Tuple)
 def tuple_display(fc: FunctionContext, node: ast.Tuple | ast.List) -> Value:

@@ -11,8 +11,6 @@ from ..types import WEAK_INT, ArrayType
 from .context import FunctionContext
 from .items import check_axis, index_text, moved
 
-__all__ = ["slice_view"]
-
 
 def slice_view(fc: FunctionContext, value: Value, given: list[Any], node: ast.AST) -> Value:
     t = value.type

@@ -31,8 +31,6 @@ from .registry import STATEMENTS, visits_statement
 from .sequences import unpack
 from .truth import truth_of
 
-__all__ = ["block", "return_value", "terminates"]
-
 
 def block(fc: FunctionContext, statements: Sequence[ast.stmt]) -> None:
     """Handle statements that may run never, or several times: constants assigned in them are only

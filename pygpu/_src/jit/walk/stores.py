@@ -19,17 +19,6 @@ from .items import item_address, load
 from .operators import call_ufunc
 from .records import store_record
 
-__all__ = [
-    "check_broadcast",
-    "fill",
-    "finished",
-    "loop_over",
-    "only_inside",
-    "store",
-    "ufunc_of_arrays",
-    "writable",
-]
-
 
 def writable(fc: FunctionContext, array: Value, node: ast.AST) -> None:
     """Refuse an array, or a record, that is part of the program."""

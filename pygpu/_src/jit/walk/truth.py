@@ -13,8 +13,6 @@ from .context import FunctionContext
 from .known_ranges import together
 from .optional import is_there, unwrapped
 
-__all__ = ["truth_of", "truth_of_value"]
-
 
 def truth_of(fc: FunctionContext, node: ast.expr) -> Value:
     """The truth of an expression, as a bool."""

@@ -8,8 +8,6 @@ from typing import NoReturn
 from .context import FunctionContext
 from .registry import EXPRESSIONS, STATEMENTS
 
-__all__: list[str] = []  # importing registers the refusals
-
 _LOOP = "comprehensions are not supported; write a loop"
 _OUTSIDE = "import is not supported; import the module outside"
 _COROUTINES = "coroutines are not supported"

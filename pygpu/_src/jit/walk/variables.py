@@ -10,8 +10,6 @@ from ..ir import Value
 from ..types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, c_name
 from .reaching_definitions import Reaching
 
-__all__ = ["Split", "Variable", "Variables", "variable_name", "variable_value"]
-
 _PART = re.compile(r"_(\d+|[ns]\d+|re|im|x)$")
 
 

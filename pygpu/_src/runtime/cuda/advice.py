@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["advice", "advised", "source_text"]
-
 
 def source_text(call: str, source: object) -> str:
     """Return the source as a string; code generators (cgen, ...) pass objects with a str()."""

@@ -26,8 +26,6 @@ from . import kernel_images, recipes, source_module
 if TYPE_CHECKING:
     from pygpu._src.runtime.libraries.handles import OpenHandles
 
-__all__ = ["CUDABackend", "backend_of"]
-
 _backends = FirstArgCache()
 # The last lookup. Weak, because a context owns its backend and both are freed together.
 _recent: tuple[weakref.ref[Any], weakref.ref[CUDABackend]] | None = None

@@ -25,8 +25,6 @@ from pygpu.errors import CompileError
 from . import kernel_sources, nvrtc
 from .advice import advised
 
-__all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity"]
-
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
 # The simulator's messages on a machine without a C++ compiler (src/simulator/compiler/spawn.c).

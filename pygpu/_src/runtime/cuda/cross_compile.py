@@ -17,8 +17,6 @@ from pygpu.errors import CompileError
 from . import kernel_images, nvrtc, source_module
 from .compilation import Compilation
 
-__all__ = ["compile_for", "known_architectures"]
-
 _ARCHITECTURE = re.compile(r"(?:sm_)?([0-9]{1,2})([0-9])")
 
 

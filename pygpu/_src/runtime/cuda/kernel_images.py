@@ -26,8 +26,6 @@ from pygpu.errors import Error
 
 from . import compilation, nvrtc
 
-__all__ = ["KERNEL", "find", "is_current", "keep", "key_of", "makers"]
-
 _FORMAT = "generated 1"
 _HALF = "#include <cuda_fp16.h>"
 _UNCERTAIN = re.compile(r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\?\?")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from .nvrtc import Compiled
 
-__all__ = ["find", "keep"]
-
 _MOST = 64
 # [bytes] for a larger one, the driver's loading takes far longer than reading it here.
 _LARGEST = 1 << 18

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor, sin
 
-__all__ = ["md5_code"]
-
 _WORDS = (
     *(f"threadIdx.{axis}" for axis in "xyz"),
     *(f"blockIdx.{axis}" for axis in "xyz"),

@@ -25,8 +25,6 @@ from pygpu.errors import _make_error
 
 from .nvrtc_headers import HEADERS, prelude
 
-__all__ = ["Compiled", "NvrtcMissing", "compile_source", "include_folders", "load", "translate"]
-
 VARIABLE = "PYGPU_NVRTC_LIBRARY"
 COMPILATION = 6  # NVRTC_ERROR_COMPILATION
 

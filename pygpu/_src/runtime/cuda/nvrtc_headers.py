@@ -8,8 +8,6 @@ import re
 
 from pygpu._src.drivers.declarations import typedefs
 
-__all__ = ["HEADERS", "prelude"]
-
 _STDINT = """\
 #pragma once
 #ifndef __cuda_std__

@@ -14,8 +14,6 @@ from typing import Any
 
 from pygpu._src.runtime import disk_cache
 
-__all__ = ["is_recipe", "record_generated", "record_module"]
-
 _FORMAT = 1
 
 

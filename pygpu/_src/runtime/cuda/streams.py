@@ -14,20 +14,6 @@ from pygpu._src.util.public import publish
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = [
-    "Event",
-    "Handle",
-    "Stream",
-    "default_stream",
-    "event",
-    "event_elapsed_time",
-    "external_stream",
-    "legacy_default_stream",
-    "per_thread_default_stream",
-    "stream",
-    "stream_of",
-]
-
 
 def stream_of(given: Any, call: str) -> Any:
     """Return a Stream, also for a stream of another library with the protocol of cuda.core, or None

@@ -9,8 +9,6 @@ import numpy as np
 
 from .c_types import get_or_register_dtype
 
-__all__ = ["vec"]
-
 
 class vec:
     """CUDA's vector types as structured dtypes (``vec.float3``), and functions that make a value

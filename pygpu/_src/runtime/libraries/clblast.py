@@ -12,8 +12,6 @@ from typing import Any
 from .layouts import layout_of
 from .loading import Library
 
-__all__ = ["FUNCTIONS", "LIBRARY", "product", "usable"]
-
 _GEMM = "iiilll" + "{0}" + "pll" + "pll" + "{0}" + "pll" + "pp"
 _BATCHED = "iiilll" + "{0}" + "plll" + "plll" + "{0}" + "plll" + "lpp"
 FUNCTIONS = {

@@ -17,8 +17,6 @@ from . import handles
 from .layouts import layout_of
 from .loading import Library
 
-__all__ = ["FUNCTIONS", "LIBRARY", "product"]
-
 FUNCTIONS = {
     "cublasCreate_v2": "p",
     "cublasDestroy_v2": "p",

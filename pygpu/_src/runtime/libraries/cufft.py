@@ -9,8 +9,6 @@ from typing import Any
 from . import handles
 from .loading import Library
 
-__all__ = ["FUNCTIONS", "LIBRARY", "transform"]
-
 FUNCTIONS = {
     "cufftCreate": "p",
     "cufftDestroy": "i",

@@ -12,8 +12,6 @@ from pygpu import _cuda
 
 from .loading import Library
 
-__all__ = ["Handles", "OpenHandles", "made", "open_handles", "pointer", "running"]
-
 _MOST = 8  # handles of one library in one context
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["layout_of"]
-
 
 def layout_of(
     shape: tuple[int, int], strides: tuple[int, int], itemsize: int

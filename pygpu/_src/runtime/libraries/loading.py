@@ -18,8 +18,6 @@ from typing import Any
 
 from pygpu.errors import _make_error
 
-__all__ = ["Library", "reset"]
-
 _TYPES: dict[str, Any] = {
     "p": ctypes.c_void_p,
     "i": ctypes.c_int,

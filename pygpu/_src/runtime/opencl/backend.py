@@ -21,8 +21,6 @@ from pygpu.errors import RuntimeError as DriverRuntimeError
 
 from . import kernel_binaries, quirks
 
-__all__ = ["OpenCLBackend", "backend_of"]
-
 _SLOT = "_pygpu_backends"
 _OUT_OF_ORDER = command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 _OWN_ALLOCATORS = {DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocator, SVMPool}

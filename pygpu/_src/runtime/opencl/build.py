@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 # any([...]) and all([...]): CPython 3.12 and 3.13 crash if a generator expression runs out of
 # memory.
 
-__all__ = ["program_kind"]
-
 _FRESH, _BUILT = 0, 3  # Program._stage
 _SUCCESS = 0  # build_status
 _STATUS, _LOG = 0x1181, 0x1183  # program_build_info

@@ -30,8 +30,6 @@ from pygpu.errors import Error
 
 from .checked_source import RECORD_BYTES, SIZES, Form, read
 
-__all__ = ["CheckedKernel", "begin_build", "begin_compile"]
-
 HINT = (
     "run the program under oclgrind: "
     "PYGPU_OPENCL_LIBRARY=/usr/lib/oclgrind/liboclgrind-rt.so python program.py"

@@ -20,8 +20,6 @@ from pygpu._src.drivers.declarations import type_size, without_comments
 from pygpu._src.runtime.disk_cache import include_folders
 from pygpu._src.util.package_folder import OPENCL_HEADERS
 
-__all__ = ["Form", "Pointer", "Site", "read"]
-
 PREFIX = "_pgc_"
 # Followed by a kernel's name: a kernel that returns sizeof(*p) of its pointers.
 SIZES = PREFIX + "sizes_"

@@ -12,8 +12,6 @@ from pygpu._src.util.pictures import SIDE, grey, image_element
 from pygpu.constants import channel_order, channel_type, mem_object_type
 from pygpu.errors import Error
 
-__all__ = ["image_html"]
-
 _MOST = 1 << 26  # the most bytes that are copied for a picture
 _DTYPES = {
     channel_type.UNORM_INT8: np.uint8,

@@ -23,13 +23,6 @@ from pygpu._opencl import (
 from pygpu._src.util.public import publish
 from pygpu.constants import channel_order, channel_type, mem_flags
 
-__all__ = [
-    "DTYPE_TO_CHANNEL_TYPE",
-    "DTYPE_TO_CHANNEL_TYPE_NORM",
-    "copy_image",
-    "image_from_array",
-]
-
 _IMAGES = (Image, GLRenderBuffer)
 
 DTYPE_TO_CHANNEL_TYPE: dict[np.dtype[Any], int] = {

@@ -27,8 +27,6 @@ from pygpu._src.util import log
 
 from . import build as programs
 
-__all__ = ["build"]
-
 _FORMAT = "generated 2"
 # Text in users' sources on which a program may depend beyond its source.
 _UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "??")

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["is_whole"]
-
 MAGIC = b"poclbin\0"
 VERSIONS = range(9, 12)
 SCOPE_VARIABLES = 2

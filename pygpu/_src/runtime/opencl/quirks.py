@@ -9,15 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pygpu import _opencl as cl
 
-__all__ = [
-    "LOSES_LONG_LOOPS",
-    "MISCOMPILES_REJECTION",
-    "MISCOMPILES_TRANSFORMS",
-    "NO_CASTS_OF_BYTES",
-    "has",
-    "without_bytes",
-]
-
 
 class Quirk(NamedTuple):
     driver: str  # a part of the name of the platform or the device

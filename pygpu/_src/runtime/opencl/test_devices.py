@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
     from pygpu import _opencl as cl
 
-__all__ = [
-    "ContextFactory",
-    "get_pyopencl_fixture_arg_names",
-    "get_pyopencl_fixture_arg_values",
-    "get_test_platforms_and_devices",
-    "pytest_generate_tests_for_pyopencl",
-]
-
 _VARIABLES = ("PYGPU_TEST", "PYOPENCL_TEST")
 _ARGUMENT_NAMES = ("platform", "device", "ctx_factory", "ctx_getter")
 

@@ -21,8 +21,6 @@ from pygpu._opencl import (
 )
 from pygpu._src.util.public import publish
 
-__all__ = ["enqueue_copy", "enqueue_fill"]
-
 _BUFFER_TO_HOST = {"is_blocking", "wait_for", "src_offset", "device_offset"}
 _HOST_TO_BUFFER = {"is_blocking", "wait_for", "dst_offset", "device_offset"}
 _RECT_HOST = {
