@@ -79,8 +79,7 @@ static CUresult check_shape(const CUDA_ARRAY3D_DESCRIPTOR *d) {
 }
 
 static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray *out) {
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "making an array"));
     size_t element = sim_texel_size(descriptor->Format, descriptor->NumChannels);
     if (element == 0) {
@@ -145,11 +144,9 @@ CUresult cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAlloc
 
 CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray) {
     SIM_CALL(cuArrayGetDescriptor);
-    HELD SimContext *context = NULL;
-    HELD SimArray *array = NULL;
     SIM_NOT_NULL(pArrayDescriptor);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_array_take(hArray, &array));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimArray, array, sim_array_take(hArray, &array));
     const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){
         .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
@@ -158,11 +155,9 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray h
 
 CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray) {
     SIM_CALL(cuArray3DGetDescriptor);
-    HELD SimContext *context = NULL;
-    HELD SimArray *array = NULL;
     SIM_NOT_NULL(pArrayDescriptor);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_array_take(hArray, &array));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimArray, array, sim_array_take(hArray, &array));
     *pArrayDescriptor = array->descriptor;
     return CUDA_SUCCESS;
 }
@@ -171,11 +166,9 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarr
  * texels alive. */
 CUresult cuArrayDestroy(CUarray hArray) {
     SIM_CALL(cuArrayDestroy);
-    HELD SimContext *context = NULL;
-    HELD SimArray *array = NULL;
-    SIM_TRY(sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
     SIM_TRY(sim_capture_forbid(context, "cuArrayDestroy"));
-    SIM_TRY(sim_array_take(hArray, &array));
+    SIM_TAKE(SimArray, array, sim_array_take(hArray, &array));
     CUresult status = sim_context_wait(array->object.context);
     return sim_object_close(array)
                ? status

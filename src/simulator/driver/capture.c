@@ -246,11 +246,9 @@ CUresult sim_capture_join(SimStream *stream, SimCaptured *captured) {
 
 CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
     SIM_CALL(cuStreamBeginCapture);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     CUresult status;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     if (mode < MODE_GLOBAL || mode > MODE_RELAXED) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a stream_capture_mode", mode);
     }
@@ -376,12 +374,10 @@ void sim_capture_abandon(SimStream *stream) {
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
     SIM_CALL(cuStreamEndCapture);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     CUresult status = CUDA_SUCCESS;
     SIM_NOT_NULL(phGraph);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     *phGraph = NULL;
     SimContext *owner = stream->object.context;
     pthread_mutex_lock(&owner->lock);
@@ -421,11 +417,9 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
     SIM_CALL(cuStreamIsCapturing);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL(captureStatus);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
     *captureStatus = capture == NULL                 ? STATUS_NONE

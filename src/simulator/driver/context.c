@@ -277,8 +277,7 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
 
 CUresult cuCtxDestroy(CUcontext ctx) {
     SIM_CALL(cuCtxDestroy);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_take(ctx, &context));
+    SIM_TAKE(SimContext, context, sim_context_take(ctx, &context));
     if (context->primary) {
         return sim_fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
     }
@@ -290,8 +289,7 @@ CUresult cuCtxDestroy(CUcontext ctx) {
 
 CUresult cuCtxPushCurrent(CUcontext ctx) {
     SIM_CALL(cuCtxPushCurrent);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_take(ctx, &context));
+    SIM_TAKE(SimContext, context, sim_context_take(ctx, &context));
     if (depth == MAX_DEPTH) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "this thread's stack of contexts is full (%d)",
                         MAX_DEPTH);
@@ -318,8 +316,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
         depth -= depth > 0;
         return CUDA_SUCCESS;
     }
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_take(ctx, &context));
+    SIM_TAKE(SimContext, context, sim_context_take(ctx, &context));
     depth += depth == 0;
     stack[depth - 1] = ctx;
     return CUDA_SUCCESS;
@@ -334,44 +331,41 @@ CUresult cuCtxGetCurrent(CUcontext *pctx) {
 
 CUresult cuCtxGetDevice(CUdevice *device) {
     SIM_CALL(cuCtxGetDevice);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(device);
-    SIM_TRY(sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
     *device = context->device;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetFlags(unsigned int *flags) {
     SIM_CALL(cuCtxGetFlags);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(flags);
-    SIM_TRY(sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
     *flags = context->flags;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId) {
     SIM_CALL(cuCtxGetId);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(ctxId);
-    SIM_TRY(ctx != NULL ? sim_context_take(ctx, &context) : sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context,
+             ctx != NULL ? sim_context_take(ctx, &context) : sim_context_current_any(&context));
     *ctxId = context->id;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version) {
     SIM_CALL(cuCtxGetApiVersion);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(version);
-    SIM_TRY(ctx != NULL ? sim_context_take(ctx, &context) : sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context,
+             ctx != NULL ? sim_context_take(ctx, &context) : sim_context_current_any(&context));
     *version = context->api_version;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSynchronize(void) {
     SIM_CALL(cuCtxSynchronize);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuCtxSynchronize"));
     return sim_context_wait(context);
 }

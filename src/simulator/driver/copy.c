@@ -85,8 +85,7 @@ CUresult sim_copy_submit(SimContext *context, CUstream handle, SimWork *work, co
  * there. Pageable memory has been read or written when any call returns, even an asynchronous
  * one. */
 static CUresult copy(End to, End from, size_t size, CUstream handle, bool now) {
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (now) {
         SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
     }
@@ -172,9 +171,8 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t 
 }
 
 static CUresult check_peers(CUcontext to, CUcontext from) {
-    HELD SimContext *first = NULL;
     HELD SimContext *second = NULL;
-    SIM_TRY(sim_context_take(to, &first));
+    SIM_TAKE(SimContext, first, sim_context_take(to, &first));
     return sim_context_take(from, &second);
 }
 

@@ -111,10 +111,9 @@ static CUresult find_side(Side *side, const Fields *f, Shape shape) {
 
 static CUresult copy_box(const Fields *to_fields, const Fields *from_fields, Shape shape,
                          CUstream handle, bool now) {
-    HELD SimContext *context = NULL;
     SIDE to = {.end = {.name = "destination", .written = true}};
     SIDE from = {.end = {.name = "source"}};
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (now) {
         SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
     }
@@ -172,11 +171,9 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool now) {
 }
 
 static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream stream, bool now) {
-    HELD SimContext *to_context = NULL;
-    HELD SimContext *from_context = NULL;
     SIM_NOT_NULL(c);
-    SIM_TRY(sim_context_take(c->dstContext, &to_context));
-    SIM_TRY(sim_context_take(c->srcContext, &from_context));
+    SIM_TAKE(SimContext, to_context, sim_context_take(c->dstContext, &to_context));
+    SIM_TAKE(SimContext, from_context, sim_context_take(c->srcContext, &from_context));
     if (now) { /* ordered after the work of both contexts */
         sim_context_wait_default(to_context);
         sim_context_wait_default(from_context);
@@ -248,10 +245,9 @@ static CUresult find_part(Part *part, Side *side, size_t size) {
 }
 
 static CUresult copy_parts(Part to_part, Part from_part, size_t size, CUstream handle, bool now) {
-    HELD SimContext *context = NULL;
     SIDE to = {.array = NULL};
     SIDE from = {.array = NULL};
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (now) {
         SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
     }

@@ -129,109 +129,47 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-typedef struct {
-    CUdevice_attribute attribute;
-    int value;
-} Row;
-
-/* The values of a GPU of compute capability 9.0 where programs compute with them; 0 for features
- * that the simulator lacks. Attributes up to LAST that are not listed are 0. */
+/* The values of a GPU of compute capability 9.0 where programs compute with them. Attributes up to
+ * LAST that are not listed are 0, such as features that the simulator lacks. */
 #define LAST 147
-static const Row rows[] = {
-    {1, 1024},
-    {2, 1024},
-    {3, 1024},
-    {4, 64}, /* threads per block, in total and per axis */
-    {5, 2147483647},
-    {6, 65535},
-    {7, 65535}, /* blocks per axis */
-    {8, SIM_SHARED_DEFAULT},
-    {9, 65536},
-    {10, 32},
-    {11, 2147483647}, /* shared memory, constant memory [bytes], warp size, pitch [bytes] */
-    {12, 65536},
-    {14, SIM_TEXTURE_ALIGNMENT},
-    {15, 1}, /* registers, texture alignment, concurrent copies */
-    {17, 0},
-    {18, 1},
-    {19, 1},
-    {20, 0}, /* timeout, integrated, maps host memory, compute mode */
-    {21, 131072},
-    {22, 131072},
-    {23, 65536},
-    {24, 16384},
-    {25, 16384},
-    {26, 16384},
-    {27, 32768},
-    {28, 32768},
-    {29, 2048}, /* textures */
-    {30, SIM_TEXTURE_ALIGNMENT},
-    {31, 1},
-    {32, 0},
-    {34, 0},
-    {35, 0}, /* surfaces, concurrent kernels, ECC, PCI device, TCC */
-    {37, 64},
-    {39, SIM_THREADS_MULTIPROCESSOR},
-    {40, 2},
-    {41, 1}, /* bus width [bits], threads, copy engines, unified addresses */
-    {42, 32768},
-    {43, 2048},
-    {44, 1},
-    {45, 32768},
-    {46, 32768},
-    {47, 8192},
-    {48, 8192},
-    {49, 32768},
-    {50, 0},
-    {51, 32},
-    {52, 32768},
-    {53, 32768},
-    {54, 2046},
-    {55, 32768},
-    {56, 131072},
-    {57, 65536},
-    {58, 16384},
-    {59, 16384},
-    {60, 16384},
-    {61, 32768},
-    {62, 2048},
-    {63, 32768},
-    {64, 32768},
-    {65, 2048},
-    {66, 32768},
-    {67, 32768},
-    {68, 2046},
-    {69, 268435456},
-    {70, 131072},
-    {71, 65000},
-    {72, 2097120},
-    {73, 32768},
-    {74, 32768},
-    {77, 32768},
-    {78, 1},
-    {79, 1},
-    {80, 1}, /* stream priorities, L1 cache for global and local memory */
-    {81, SIM_SHARED_MULTIPROCESSOR},
-    {82, 65536},
-    {83, 1}, /* per multiprocessor: shared memory [bytes], registers; managed memory */
-    {86, 1},
-    {87, 2},
-    {88, 0},
-    {89, 1},
-    {90, 1},
-    {91, 1}, /* host atomics, float:double ratio, pageable memory access, ... */
-    {95, 1},
-    {96, 0},
-    {97, SIM_SHARED_OPTIN},
-    {99, 1},
-    {101, 1}, /* cooperative launch, opt-in shared memory, host_register */
-    {106, SIM_BLOCKS_MULTIPROCESSOR},
-    {111, 1024},
-    {113, 1},
-    {115, 1}, /* blocks per multiprocessor, reserved shared memory, read-only, pools */
-    {129, 1},
-    {134, -1},
+/* clang-format off */
+static const int attributes[LAST + 1] = {
+    /* threads per block, in total and per axis */
+    [1] = 1024, [2] = 1024, [3] = 1024, [4] = 64,
+    /* blocks per axis */
+    [5] = 2147483647, [6] = 65535, [7] = 65535,
+    /* shared and constant memory [bytes], warp size, pitch [bytes], registers, texture alignment,
+     * concurrent copies */
+    [8] = SIM_SHARED_DEFAULT, [9] = 65536, [10] = 32, [11] = 2147483647, [12] = 65536,
+    [14] = SIM_TEXTURE_ALIGNMENT, [15] = 1,
+    /* integrated, maps host memory */
+    [18] = 1, [19] = 1,
+    /* textures */
+    [21] = 131072, [22] = 131072, [23] = 65536, [24] = 16384, [25] = 16384, [26] = 16384,
+    [27] = 32768, [28] = 32768, [29] = 2048,
+    /* surfaces, concurrent kernels */
+    [30] = SIM_TEXTURE_ALIGNMENT, [31] = 1,
+    /* bus width [bits], threads, copy engines, unified addresses */
+    [37] = 64, [39] = SIM_THREADS_MULTIPROCESSOR, [40] = 2, [41] = 1,
+    /* layered and other textures, surfaces */
+    [42] = 32768, [43] = 2048, [44] = 1, [45] = 32768, [46] = 32768, [47] = 8192, [48] = 8192,
+    [49] = 32768, [51] = 32, [52] = 32768, [53] = 32768, [54] = 2046, [55] = 32768, [56] = 131072,
+    [57] = 65536, [58] = 16384, [59] = 16384, [60] = 16384, [61] = 32768, [62] = 2048,
+    [63] = 32768, [64] = 32768, [65] = 2048, [66] = 32768, [67] = 32768, [68] = 2046,
+    [69] = 268435456, [70] = 131072, [71] = 65000, [72] = 2097120, [73] = 32768, [74] = 32768,
+    [77] = 32768,
+    /* stream priorities, L1 cache for global and local memory */
+    [78] = 1, [79] = 1, [80] = 1,
+    /* per multiprocessor: shared memory [bytes], registers; managed memory */
+    [81] = SIM_SHARED_MULTIPROCESSOR, [82] = 65536, [83] = 1,
+    /* host atomics, float:double ratio, ... */
+    [86] = 1, [87] = 2, [89] = 1, [90] = 1, [91] = 1,
+    /* cooperative launch, opt-in shared memory, host_register */
+    [95] = 1, [97] = SIM_SHARED_OPTIN, [99] = 1, [101] = 1,
+    /* blocks per multiprocessor, reserved shared memory, read-only, pools */
+    [106] = SIM_BLOCKS_MULTIPROCESSOR, [111] = 1024, [113] = 1, [115] = 1, [129] = 1, [134] = -1,
 };
+/* clang-format on */
 
 int sim_device_attribute(CUdevice device, CUdevice_attribute attribute) {
     switch (attribute) {
@@ -254,14 +192,8 @@ int sim_device_attribute(CUdevice device, CUdevice_attribute attribute) {
     case 85: /* board */
         return device;
     default:
-        break;
+        return attribute >= 0 && attribute <= LAST ? attributes[attribute] : 0;
     }
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (rows[i].attribute == attribute) {
-            return rows[i].value;
-        }
-    }
-    return 0;
 }
 
 CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) {

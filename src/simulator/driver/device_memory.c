@@ -12,10 +12,9 @@
 
 CUresult cuMemGetInfo(size_t *free, size_t *total) {
     SIM_CALL(cuMemGetInfo);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(free);
     SIM_NOT_NULL(total);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     *total = sim_device_memory();
     *free = *total - sim_memory_used(context->device);
     return CUDA_SUCCESS;
@@ -23,10 +22,9 @@ CUresult cuMemGetInfo(size_t *free, size_t *total) {
 
 CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
     SIM_CALL(cuMemAlloc);
-    HELD SimContext *context = NULL;
     uintptr_t base;
     SIM_NOT_NULL(dptr);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemAlloc"));
     SIM_TRY(sim_memory_alloc(sim_context_owner(context), bytesize, SIM_DEVICE, 0, &base));
     *dptr = base;
@@ -36,12 +34,11 @@ CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
 CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                          unsigned int ElementSizeBytes) {
     SIM_CALL(cuMemAllocPitch);
-    HELD SimContext *context = NULL;
     uintptr_t base;
     size_t pitch, size;
     SIM_NOT_NULL(dptr);
     SIM_NOT_NULL(pPitch);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemAllocPitch"));
     if (WidthInBytes == 0 || Height == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "a pitched allocation of %zu bytes by %zu rows",
@@ -65,10 +62,9 @@ CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
 
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
     SIM_CALL(cuMemAllocManaged);
-    HELD SimContext *context = NULL;
     uintptr_t base;
     SIM_NOT_NULL(dptr);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemAllocManaged"));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are neither GLOBAL nor HOST", flags);
@@ -82,10 +78,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
  * not lose its memory. */
 CUresult cuMemFree(CUdeviceptr dptr) {
     SIM_CALL(cuMemFree);
-    HELD SimContext *context = NULL;
     HELD SimContext *owner = NULL;
     SimBlockInfo info = {.id = 0};
-    SIM_TRY(sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
     if (dptr == 0) {
         return CUDA_SUCCESS;
     }
@@ -110,9 +105,8 @@ CUresult cuMemFree(CUdeviceptr dptr) {
 
 CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
     SIM_CALL(cuMemGetAddressRange);
-    HELD SimContext *context = NULL;
     SimBlockInfo info = {.id = 0};
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (!sim_memory_info((uintptr_t)dptr, &info) || info.retired) {
         return sim_fail(CUDA_ERROR_NOT_FOUND, "%#llx is not a device address", dptr);
     }
@@ -145,8 +139,7 @@ static CUresult check_managed(CUdeviceptr address, size_t count) {
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
     SIM_CALL(cuMemAdvise);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(check_managed(devPtr, count));
     if (advice < 1 || advice > 6) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a mem_advise", advice);
@@ -160,10 +153,8 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
                             CUstream hStream) {
     SIM_CALL(cuMemPrefetchAsync);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     SIM_TRY(check_managed(devPtr, count));
     SIM_TRY(check_location(dstDevice));
     return sim_stream_submit(stream, &(SimWork){.kind = WORK_EMPTY}, NULL);

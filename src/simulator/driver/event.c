@@ -71,7 +71,6 @@ static void set_latest(SimEvent *event, SimMark *mark, SimCaptured *captured) {
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
     SIM_CALL(cuEventCreate);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(phEvent);
     if ((Flags & ~7u) != 0 ||
         ((Flags & CU_EVENT_INTERPROCESS) != 0 && (Flags & CU_EVENT_DISABLE_TIMING) == 0)) {
@@ -79,7 +78,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
                         "flags %#x are not event flags, or INTERPROCESS without DISABLE_TIMING",
                         Flags);
     }
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SimEvent *event = calloc(1, sizeof(*event));
     if (event == NULL) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
@@ -109,12 +108,9 @@ CUresult cuEventDestroy(CUevent hEvent) {
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     SIM_CALL(cuEventRecord);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    HELD SimEvent *event = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(take_event(hEvent, &event));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimEvent, event, take_event(hEvent, &event));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     if (event->object.context != stream->object.context) {
         return sim_fail(CUDA_ERROR_INVALID_HANDLE,
                         "the event and the stream belong to different contexts");
@@ -152,10 +148,9 @@ static CUresult forbid_captured(SimCaptured *captured, const char *what) {
 
 CUresult cuEventQuery(CUevent hEvent) {
     SIM_CALL(cuEventQuery);
-    HELD SimEvent *event = NULL;
     SimMark *mark;
     SimCaptured *captured;
-    SIM_TRY(take_event(hEvent, &event));
+    SIM_TAKE(SimEvent, event, take_event(hEvent, &event));
     latest(event, &mark, &captured);
     SIM_TRY(forbid_captured(captured, "cuEventQuery"));
     if (mark == NULL) {
@@ -174,10 +169,9 @@ CUresult cuEventQuery(CUevent hEvent) {
 
 CUresult cuEventSynchronize(CUevent hEvent) {
     SIM_CALL(cuEventSynchronize);
-    HELD SimEvent *event = NULL;
     SimMark *mark;
     SimCaptured *captured;
-    SIM_TRY(take_event(hEvent, &event));
+    SIM_TAKE(SimEvent, event, take_event(hEvent, &event));
     latest(event, &mark, &captured);
     SIM_TRY(forbid_captured(captured, "cuEventSynchronize"));
     if (mark == NULL) {
@@ -212,12 +206,10 @@ static CUresult time_of(SimEvent *event, const char *which, uint64_t *time) {
 
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {
     SIM_CALL(cuEventElapsedTime);
-    HELD SimEvent *start = NULL;
-    HELD SimEvent *end = NULL;
     uint64_t from, to;
     SIM_NOT_NULL(pMilliseconds);
-    SIM_TRY(take_event(hStart, &start));
-    SIM_TRY(take_event(hEnd, &end));
+    SIM_TAKE(SimEvent, start, take_event(hStart, &start));
+    SIM_TAKE(SimEvent, end, take_event(hEnd, &end));
     SIM_TRY(time_of(start, "first", &from));
     SIM_TRY(time_of(end, "second", &to));
     *pMilliseconds = (float)((double)(int64_t)(to - from) * 1e-6);
@@ -226,18 +218,15 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) 
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
     SIM_CALL(cuStreamWaitEvent);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    HELD SimEvent *event = NULL;
     SimMark *mark;
     SimCaptured *captured;
     if ((Flags & ~1u) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not flags of cuStreamWaitEvent",
                         Flags);
     }
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
-    SIM_TRY(take_event(hEvent, &event));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimEvent, event, take_event(hEvent, &event));
     latest(event, &mark, &captured);
     if (captured != NULL) {
         CUresult status = sim_capture_join(stream, captured);

@@ -90,29 +90,23 @@ CUresult sim_function_take(SimContext *context, CUfunction handle, SimFunction *
 
 CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
     SIM_CALL(cuFuncGetAttribute);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
     SIM_NOT_NULL(pi);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     return sim_kernel_attribute(function->kernel, attrib, pi);
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
     SIM_CALL(cuFuncSetAttribute);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     return sim_kernel_set_attribute(function->kernel, attrib, value);
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
     SIM_CALL(cuFuncSetCacheConfig);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     return config < 0 || config > 3
                ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a func_cache", config)
                : CUDA_SUCCESS;
@@ -120,10 +114,8 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
 
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
     SIM_CALL(cuFuncSetSharedMemConfig);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     return config < 0 || config > 2
                ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a shared_config", config)
                : CUDA_SUCCESS;
@@ -131,22 +123,18 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
     SIM_CALL(cuFuncGetModule);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
     SIM_NOT_NULL(hmod);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     *hmod = (CUmodule)function->module->object.handle;
     return CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction hfunc) {
     SIM_CALL(cuFuncGetName);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
     SIM_NOT_NULL(name);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, hfunc, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, hfunc, &function));
     *name = sim_kernel_name(function->kernel);
     return CUDA_SUCCESS;
 }
@@ -155,11 +143,9 @@ CUresult cuFuncGetName(const char **name, CUfunction hfunc) {
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                             size_t *paramSize) {
     SIM_CALL(cuFuncGetParamInfo);
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
     SIM_NOT_NULL(paramOffset);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, func, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, func, &function));
     if (paramIndex >= (size_t)function->n_params) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s has %d parameters, no number %zu",
                         sim_kernel_name(function->kernel), function->n_params, paramIndex);

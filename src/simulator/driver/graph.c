@@ -130,20 +130,18 @@ CUresult sim_graph_add(SimGraph *graph, SimWork *work, const SimNodes *after, Si
 
 CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
     SIM_CALL(cuGraphCreate);
-    HELD SimGraph *graph = NULL;
     SIM_NOT_NULL(phGraph);
     if (flags != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not 0", flags);
     }
-    SIM_TRY(sim_graph_new(&graph));
+    SIM_TAKE(SimGraph, graph, sim_graph_new(&graph));
     *phGraph = (CUgraph)graph->object.handle;
     return CUDA_SUCCESS;
 }
 
 CUresult cuGraphDestroy(CUgraph hGraph) {
     SIM_CALL(cuGraphDestroy);
-    HELD SimGraph *graph = NULL;
-    SIM_TRY(sim_graph_take(hGraph, &graph));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(hGraph, &graph));
     pthread_mutex_lock(&graph->lock);
     for (size_t i = 0; i < graph->nodes.n; i++) {
         sim_object_close(graph->nodes.list[i]); /* the graph's own reference keeps them alive */
@@ -155,12 +153,10 @@ CUresult cuGraphDestroy(CUgraph hGraph) {
 
 CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
     SIM_CALL(cuGraphClone);
-    HELD SimGraph *graph = NULL;
-    HELD SimGraph *made = NULL;
     CUresult status = CUDA_SUCCESS;
     SIM_NOT_NULL(phGraphClone);
-    SIM_TRY(sim_graph_take(originalGraph, &graph));
-    SIM_TRY(sim_graph_new(&made));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(originalGraph, &graph));
+    SIM_TAKE(SimGraph, made, sim_graph_new(&made));
     pthread_mutex_lock(&graph->lock);
     for (size_t i = 0; i < graph->nodes.n && status == CUDA_SUCCESS; i++) {
         const SimNode *node = graph->nodes.list[i];
@@ -192,9 +188,8 @@ CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) {
 /* nodes NULL: only counts. Extra elements are set to NULL. */
 CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) {
     SIM_CALL(cuGraphGetNodes);
-    HELD SimGraph *graph = NULL;
     SIM_NOT_NULL(numNodes);
-    SIM_TRY(sim_graph_take(hGraph, &graph));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(hGraph, &graph));
     pthread_mutex_lock(&graph->lock);
     size_t n = graph->nodes.n;
     for (size_t i = 0; nodes != NULL && i < *numNodes; i++) {
@@ -242,10 +237,9 @@ static void print_node(FILE *file, const SimNode *node) {
 
 CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags) {
     SIM_CALL(cuGraphDebugDotPrint);
-    HELD SimGraph *graph = NULL;
     (void)flags; /* verbosity */
     SIM_NOT_NULL(path);
-    SIM_TRY(sim_graph_take(hGraph, &graph));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(hGraph, &graph));
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "%.800s cannot be written", path);

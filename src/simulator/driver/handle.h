@@ -52,5 +52,9 @@ static inline void sim_drop_held(void *variable) {
     sim_object_drop(*(void **)variable);
 }
 #define HELD __attribute__((cleanup(sim_drop_held)))
+/* Declares a held reference and makes the call that fills it, or returns the call's failure. */
+#define SIM_TAKE(Type, name, call) \
+    HELD Type *name = NULL;        \
+    SIM_TRY(call)
 
 #endif

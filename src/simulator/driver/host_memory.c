@@ -12,10 +12,9 @@
 
 CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     SIM_CALL(cuMemHostAlloc);
-    HELD SimContext *context = NULL;
     uintptr_t base;
     SIM_NOT_NULL(pp);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemHostAlloc"));
     if ((Flags & ~(unsigned)ALLOC_FLAGS) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not host_alloc_flags", Flags);
@@ -27,10 +26,9 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
 
 /* Waits for the owner's work, which may use the memory, then releases it. */
 static CUresult release(void *p, SimKind kind) {
-    HELD SimContext *context = NULL;
     HELD SimContext *owner = NULL;
     SimBlock block;
-    SIM_TRY(sim_context_current_any(&context));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
     CUresult status = CUDA_SUCCESS;
     if (sim_memory_find((uintptr_t)p, &block) && block.kind == kind && block.base == (uintptr_t)p) {
         owner = sim_object_take((uintptr_t)block.context, SIM_CONTEXT);
@@ -52,9 +50,8 @@ CUresult cuMemFreeHost(void *p) {
 
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
     SIM_CALL(cuMemHostRegister);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(p);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if ((Flags & ~REGISTER_FLAGS) != 0 || bytesize == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes with flags %#x cannot be registered",
                         bytesize, Flags);
@@ -86,10 +83,9 @@ static CUresult find_host(void *p, SimBlock *block) {
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Flags) {
     SIM_CALL(cuMemHostGetDevicePointer);
-    HELD SimContext *context = NULL;
     SimBlock block;
     SIM_NOT_NULL(pdptr);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (Flags != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not 0", Flags);
     }
@@ -100,10 +96,9 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Fla
 
 CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p) {
     SIM_CALL(cuMemHostGetFlags);
-    HELD SimContext *context = NULL;
     SimBlock block;
     SIM_NOT_NULL(pFlags);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(find_host(p, &block));
     *pFlags = block.flags |
               CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addresses, all of it is mapped */

@@ -6,8 +6,7 @@
 #include "simulator/driver/handle.h"
 
 static CUresult refuse(void) {
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the simulator's memory and events cannot be shared with other processes");
 }

@@ -73,12 +73,9 @@ static CUresult fill_params(SimWork *work, const SimFunction *function, void **p
 
 static CUresult launch(CUfunction handle, SimDim3 grid, SimDim3 block, size_t shared,
                        CUstream stream_handle, bool cooperative, void **params, void **extra) {
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    HELD SimFunction *function = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, stream_handle, &stream));
-    SIM_TRY(sim_function_take(stream->object.context, handle, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, stream_handle, &stream));
+    SIM_TAKE(SimFunction, function, sim_function_take(stream->object.context, handle, &function));
     SimLaunch checked = {.grid = grid,
                          .block = block,
                          .cluster = {1, 1, 1},
@@ -164,22 +161,18 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     SIM_CALL(cuLaunchHostFunc);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL((void *)(uintptr_t)fn);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     return sim_stream_submit(stream, &(SimWork){.kind = WORK_HOST, .host = {fn, userData}}, NULL);
 }
 
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
                              unsigned int flags) {
     SIM_CALL(cuStreamAddCallback);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL((void *)(uintptr_t)callback);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     if (flags != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not 0", flags);
     }

@@ -15,9 +15,8 @@ enum {
 
 CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
     SIM_CALL(cuCtxGetLimit);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(pvalue);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (limit < 0 || limit > LIMIT_L2) {
         return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
                                                : CUDA_ERROR_UNSUPPORTED_LIMIT,
@@ -31,8 +30,7 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     SIM_CALL(cuCtxSetLimit);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (limit < 0 || limit > LIMIT_L2) {
         return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
                                                : CUDA_ERROR_UNSUPPORTED_LIMIT,
@@ -58,9 +56,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 /* The two below are hints for a GPU's caches: stored, but without effect. */
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig) {
     SIM_CALL(cuCtxGetCacheConfig);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(pconfig);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     pthread_mutex_lock(&context->lock);
     *pconfig = context->cache_config;
     pthread_mutex_unlock(&context->lock);
@@ -69,8 +66,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig) {
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
     SIM_CALL(cuCtxSetCacheConfig);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (config < 0 || config > 3) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a func_cache", config);
     }
@@ -82,9 +78,8 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig) {
     SIM_CALL(cuCtxGetSharedMemConfig);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(pConfig);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     pthread_mutex_lock(&context->lock);
     *pConfig = context->shared_config == 0 ? 1 : context->shared_config; /* 4-byte banks */
     pthread_mutex_unlock(&context->lock);
@@ -93,8 +88,7 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig) {
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
     SIM_CALL(cuCtxSetSharedMemConfig);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (config < 0 || config > 2) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a shared_config", config);
     }
@@ -106,8 +100,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 
 CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
     SIM_CALL(cuCtxGetStreamPriorityRange);
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (leastPriority != NULL) {
         *leastPriority = 0;
     }

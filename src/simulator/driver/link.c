@@ -52,9 +52,8 @@ static CUresult take_link(CUlinkState handle, Link **out) {
 CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
                       CUlinkState *stateOut) {
     SIM_CALL(cuLinkCreate);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(stateOut);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_jit_check(numOptions, options, optionValues));
     Link *self = calloc(1, sizeof(*self));
     if (self == NULL || (self->options = malloc((numOptions + 1) * sizeof(*options))) == NULL ||
@@ -164,10 +163,9 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
                        unsigned int numOptions, CUjit_option *options, void **optionValues) {
     SIM_CALL(cuLinkAddFile);
-    HELD Link *linker = NULL;
     void *bytes;
     size_t size;
-    SIM_TRY(take_link(state, &linker));
+    SIM_TAKE(Link, linker, take_link(state, &linker));
     SIM_NOT_NULL(path);
     SIM_TRY(sim_jit_check(numOptions, options, optionValues));
     SIM_TRY(sim_read_file(path, &bytes, &size));
@@ -177,10 +175,9 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
 /* The linker owns the image. */
 CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     SIM_CALL(cuLinkComplete);
-    HELD Link *linker = NULL;
     CUresult status = CUDA_SUCCESS;
     SIM_NOT_NULL(cubinOut);
-    SIM_TRY(take_link(state, &linker));
+    SIM_TAKE(Link, linker, take_link(state, &linker));
     pthread_mutex_lock(&linker->lock);
     if (linker->n_inputs == 0) {
         status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "nothing was added to the linker");
@@ -209,8 +206,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
 
 CUresult cuLinkDestroy(CUlinkState state) {
     SIM_CALL(cuLinkDestroy);
-    HELD Link *linker = NULL;
-    SIM_TRY(take_link(state, &linker));
+    SIM_TAKE(Link, linker, take_link(state, &linker));
     sim_object_close(linker);
     return CUDA_SUCCESS;
 }

@@ -10,10 +10,9 @@
 /* pitch 0: one row. Never makes the host wait. */
 static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous) {
-    HELD SimContext *context = NULL;
     HELD SimStream *stream = NULL;
     size_t bytes;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (!asynchronous) {
         SIM_TRY(sim_capture_forbid(context, "a fill on the default stream"));
     }

@@ -48,19 +48,17 @@ static CUresult take_module(CUmodule handle, SimDriverModule **out) {
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     SIM_CALL(cuModuleLoadData);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(image);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     return module_new(context, image, 0, module);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     SIM_CALL(cuModuleLoadFatBinary);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(fatCubin);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     return module_new(context, fatCubin, 0, module);
 }
 
@@ -126,10 +124,9 @@ void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *gi
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues) {
     SIM_CALL(cuModuleLoadDataEx);
-    HELD SimContext *context = NULL;
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(image);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_jit_check(numOptions, options, optionValues));
     CUresult status = module_new(context, image, 0, module);
     sim_jit_report(numOptions, options, optionValues, optionValues, status);
@@ -158,12 +155,11 @@ CUresult sim_read_file(const char *path, void **out, size_t *size) {
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname) {
     SIM_CALL(cuModuleLoad);
-    HELD SimContext *context = NULL;
     void *image;
     size_t size;
     SIM_NOT_NULL(module);
     SIM_NOT_NULL(fname);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_read_file(fname, &image, &size));
     CUresult status = size == 0 ? sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.800s is empty", fname)
                                 : module_new(context, image, size, module);
@@ -189,21 +185,18 @@ void sim_driver_module_close(SimDriverModule *module) {
 /* Queued or running kernels keep the code alive until they finish. */
 CUresult cuModuleUnload(CUmodule hmod) {
     SIM_CALL(cuModuleUnload);
-    HELD SimDriverModule *module = NULL;
-    SIM_TRY(take_module(hmod, &module));
+    SIM_TAKE(SimDriverModule, module, take_module(hmod, &module));
     sim_driver_module_close(module);
     return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name) {
     SIM_CALL(cuModuleGetGlobal);
-    HELD SimContext *context = NULL;
-    HELD SimDriverModule *module = NULL;
     uintptr_t address;
     size_t size;
     SIM_NOT_NULL(name);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(take_module(hmod, &module));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimDriverModule, module, take_module(hmod, &module));
     SIM_TRY(sim_module_variable(module->module, name, &address, &size));
     if (dptr != NULL) {
         *dptr = address;
@@ -216,16 +209,13 @@ CUresult cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, cons
 
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name) {
     SIM_CALL(cuModuleGetFunction);
-    HELD SimContext *context = NULL;
-    HELD SimDriverModule *module = NULL;
-    HELD SimFunction *function = NULL;
     SimKernel *kernel;
     SIM_NOT_NULL(hfunc);
     SIM_NOT_NULL(name);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(take_module(hmod, &module));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimDriverModule, module, take_module(hmod, &module));
     SIM_TRY(sim_module_kernel(module->module, name, &kernel));
-    SIM_TRY(sim_function_of(module, kernel, &function));
+    SIM_TAKE(SimFunction, function, sim_function_of(module, kernel, &function));
     *hfunc = (CUfunction)function->object.handle;
     return CUDA_SUCCESS;
 }

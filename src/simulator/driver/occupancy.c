@@ -16,10 +16,8 @@ typedef struct {
 } Needs;
 
 static CUresult requirements_of(CUfunction handle, Needs *needs) {
-    HELD SimContext *context = NULL;
-    HELD SimFunction *function = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_function_take(NULL, handle, &function));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimFunction, function, sim_function_take(NULL, handle, &function));
     SIM_TRY(sim_kernel_attribute(function->kernel, MAX_THREADS, &needs->max_threads));
     SIM_TRY(sim_kernel_attribute(function->kernel, SHARED_SIZE, &needs->shared));
     SIM_TRY(sim_kernel_attribute(function->kernel, NUM_REGS, &needs->registers));

@@ -17,12 +17,11 @@ static CUresult take_both(CUcontext handle, SimContext **context, SimContext **p
 
 CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
     SIM_CALL(cuCtxEnablePeerAccess);
-    HELD SimContext *context = NULL;
     HELD SimContext *peer = NULL;
     if (Flags != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not 0", Flags);
     }
-    SIM_TRY(take_both(peerContext, &context, &peer));
+    SIM_TAKE(SimContext, context, take_both(peerContext, &context, &peer));
     unsigned long long bit = 1ull << peer->device;
     pthread_mutex_lock(&context->lock);
     bool had = (context->peers & bit) != 0;
@@ -34,9 +33,8 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
     SIM_CALL(cuCtxDisablePeerAccess);
-    HELD SimContext *context = NULL;
     HELD SimContext *peer = NULL;
-    SIM_TRY(take_both(peerContext, &context, &peer));
+    SIM_TAKE(SimContext, context, take_both(peerContext, &context, &peer));
     unsigned long long bit = 1ull << peer->device;
     pthread_mutex_lock(&context->lock);
     bool had = (context->peers & bit) != 0;

@@ -110,10 +110,9 @@ static CUresult query(void *data, CUpointer_attribute attribute, uintptr_t addre
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
     SIM_CALL(cuPointerGetAttribute);
-    HELD SimContext *context = NULL;
     SimBlockInfo info;
     SIM_NOT_NULL(data);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(check(attribute));
     if (!sim_memory_info((uintptr_t)ptr, &info) || info.retired) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is neither device memory nor registered",
@@ -126,11 +125,10 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr ptr) {
     SIM_CALL(cuPointerGetAttributes);
-    HELD SimContext *context = NULL;
     SimBlockInfo info;
     SIM_NOT_NULL(attributes);
     SIM_NOT_NULL(data);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     bool known = sim_memory_info((uintptr_t)ptr, &info) && !info.retired;
     for (unsigned i = 0; i < numAttributes; i++) {
         SIM_NOT_NULL(data[i]);
@@ -146,10 +144,9 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
 
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr) {
     SIM_CALL(cuPointerSetAttribute);
-    HELD SimContext *context = NULL;
     unsigned flag;
     SIM_NOT_NULL(value);
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     if (attribute != A_SYNC_MEMOPS) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "only SYNC_MEMOPS can be set, not %d", attribute);
     }

@@ -97,20 +97,18 @@ static CUresult take_pool(CUmemoryPool handle, SimPool **out) {
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
     SIM_CALL(cuDeviceGetDefaultMemPool);
-    HELD SimPool *pool = NULL;
     SIM_NOT_NULL(pool_out);
     SIM_TRY(sim_device_check(dev));
-    SIM_TRY(device_pool(dev, false, &pool));
+    SIM_TAKE(SimPool, pool, device_pool(dev, false, &pool));
     *pool_out = (CUmemoryPool)pool->object.handle;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
     SIM_CALL(cuDeviceGetMemPool);
-    HELD SimPool *current = NULL;
     SIM_NOT_NULL(pool);
     SIM_TRY(sim_device_check(dev));
-    SIM_TRY(device_pool(dev, true, &current));
+    SIM_TAKE(SimPool, current, device_pool(dev, true, &current));
     *pool = (CUmemoryPool)current->object.handle;
     return CUDA_SUCCESS;
 }
@@ -125,22 +123,19 @@ static void set_current(CUdevice device, SimPool *pool) {
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
     SIM_CALL(cuDeviceSetMemPool);
-    HELD SimPool *taken = NULL;
-    HELD SimPool *own = NULL;
     SIM_TRY(sim_device_check(dev));
-    SIM_TRY(take_pool(pool, &taken));
+    SIM_TAKE(SimPool, taken, take_pool(pool, &taken));
     if (taken->device != dev) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d", taken->device,
                         dev);
     }
-    SIM_TRY(device_pool(dev, false, &own)); /* created at first use */
+    SIM_TAKE(SimPool, own, device_pool(dev, false, &own)); /* created at first use */
     set_current(dev, taken);
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     SIM_CALL(cuMemPoolCreate);
-    HELD SimPool *made = NULL;
     SIM_NOT_NULL(pool);
     SIM_NOT_NULL(poolProps);
     if (poolProps->allocType != 1 || poolProps->location.type != 1) {
@@ -154,7 +149,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
                         "the simulator's memory cannot be shared with other processes");
     }
-    SIM_TRY(pool_new(poolProps->location.id, &made));
+    SIM_TAKE(SimPool, made, pool_new(poolProps->location.id, &made));
     *pool = (CUmemoryPool)made->object.handle;
     return CUDA_SUCCESS;
 }
@@ -162,14 +157,12 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
 /* Its blocks stay valid; the pool itself is freed with the last one. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     SIM_CALL(cuMemPoolDestroy);
-    HELD SimPool *taken = NULL;
-    HELD SimPool *own = NULL;
-    SIM_TRY(take_pool(pool, &taken));
+    SIM_TAKE(SimPool, taken, take_pool(pool, &taken));
     if (taken->is_default) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
                         "the default pool of a device cannot be destroyed");
     }
-    SIM_TRY(device_pool(taken->device, false, &own));
+    SIM_TAKE(SimPool, own, device_pool(taken->device, false, &own));
     pthread_mutex_lock(&lock);
     bool current = devices[taken->device].current == taken;
     pthread_mutex_unlock(&lock);
@@ -189,10 +182,9 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
     SIM_CALL(cuMemPoolGetAttribute);
-    HELD SimPool *taken = NULL;
     uint64_t number;
     SIM_NOT_NULL(value);
-    SIM_TRY(take_pool(pool, &taken));
+    SIM_TAKE(SimPool, taken, take_pool(pool, &taken));
     if (attr >= REUSE_FIRST && attr <= REUSE_LAST) {
         int flag = atomic_load(&taken->reuse[attr - REUSE_FIRST]);
         memcpy(value, &flag, sizeof(flag));
@@ -219,9 +211,8 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
     SIM_CALL(cuMemPoolSetAttribute);
-    HELD SimPool *taken = NULL;
     SIM_NOT_NULL(value);
-    SIM_TRY(take_pool(pool, &taken));
+    SIM_TAKE(SimPool, taken, take_pool(pool, &taken));
     if (attr >= REUSE_FIRST && attr <= REUSE_LAST) {
         int flag;
         memcpy(&flag, value, sizeof(flag));
@@ -246,8 +237,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
     SIM_CALL(cuMemPoolSetAccess);
-    HELD SimPool *taken = NULL;
-    SIM_TRY(take_pool(pool, &taken));
+    SIM_TAKE(SimPool, taken, take_pool(pool, &taken));
     if (count > 0) {
         SIM_NOT_NULL(map);
     }
@@ -269,19 +259,17 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 /* ---- stream-ordered allocation --------------------------------------------------------------- */
 
 static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstream stream_handle) {
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    HELD SimPool *pool = NULL;
     uintptr_t base;
     SIM_NOT_NULL(out);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, stream_handle, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, stream_handle, &stream));
     if (stream->capture != NULL) {
         return sim_capture_invalidate(stream, CUDA_ERROR_NOT_SUPPORTED,
                                       "the simulator's graphs do not allocate memory");
     }
-    SIM_TRY(handle != NULL ? take_pool(handle, &pool)
-                           : device_pool(stream->object.context->device, true, &pool));
+    SIM_TAKE(SimPool, pool,
+             handle != NULL ? take_pool(handle, &pool)
+                            : device_pool(stream->object.context->device, true, &pool));
     const SimOwner owner = {sim_context_handle(stream->object.context), pool->device};
     CUresult status = sim_memory_alloc_pool(owner, size, &pool->payer, &base);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* wait for pending frees */
@@ -309,10 +297,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     SIM_CALL(cuMemFreeAsync);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     if (stream->capture != NULL) {
         return sim_capture_invalidate(stream, CUDA_ERROR_NOT_SUPPORTED,
                                       "the simulator's graphs do not free memory");

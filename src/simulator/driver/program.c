@@ -113,11 +113,9 @@ static SimProgram *program_in(Exec *exec) {
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
                                      unsigned long long flags) {
     SIM_CALL(cuGraphInstantiateWithFlags);
-    HELD SimContext *context = NULL;
-    HELD SimGraph *graph = NULL;
     SIM_NOT_NULL(phGraphExec);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_graph_take(hGraph, &graph));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(hGraph, &graph));
     if ((flags & ~0xfull) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are not flags of graphs", flags);
     }
@@ -147,30 +145,24 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
 
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
     SIM_CALL(cuGraphUpload);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     HELD Exec *exec = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     return take_exec(hGraphExec, &exec); /* already where it runs */
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     SIM_CALL(cuGraphLaunch);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    HELD Exec *exec = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
-    SIM_TRY(take_exec(hGraphExec, &exec));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(Exec, exec, take_exec(hGraphExec, &exec));
     return sim_stream_submit(stream, &(SimWork){.kind = WORK_PROGRAM, .program = program_in(exec)},
                              NULL);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     SIM_CALL(cuGraphExecDestroy);
-    HELD Exec *exec = NULL;
-    SIM_TRY(take_exec(hGraphExec, &exec));
+    SIM_TAKE(Exec, exec, take_exec(hGraphExec, &exec));
     sim_object_close(exec);
     return CUDA_SUCCESS;
 }
@@ -194,15 +186,12 @@ static CUgraphExecUpdateResult compare(const SimProgram *old, const SimProgram *
 CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
                            CUgraphExecUpdateResultInfo *resultInfo) {
     SIM_CALL(cuGraphExecUpdate);
-    HELD SimContext *context = NULL;
-    HELD Exec *exec = NULL;
-    HELD SimGraph *graph = NULL;
     SimProgram *fresh;
     size_t at;
     CUgraphNode node = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(take_exec(hGraphExec, &exec));
-    SIM_TRY(sim_graph_take(hGraph, &graph));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(Exec, exec, take_exec(hGraphExec, &exec));
+    SIM_TAKE(SimGraph, graph, sim_graph_take(hGraph, &graph));
     pthread_mutex_lock(&graph->lock);
     CUresult status = program_of(graph, &fresh);
     pthread_mutex_unlock(&graph->lock);

@@ -245,13 +245,12 @@ static bool is_default(CUstream handle) {
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult create(CUstream *phStream, unsigned flags, int priority) {
-    HELD SimContext *context = NULL;
     HELD SimStream *stream = NULL;
     SIM_NOT_NULL(phStream);
     if ((flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not stream flags", flags);
     }
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     SIM_TRY(sim_stream_new(context, flags, priority, &stream));
     *phStream = (CUstream)stream->object.handle;
     return CUDA_SUCCESS;
@@ -293,43 +292,35 @@ CUresult cuStreamDestroy(CUstream hStream) {
 
 CUresult cuStreamGetPriority(CUstream hStream, int *priority) {
     SIM_CALL(cuStreamGetPriority);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL(priority);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     *priority = stream->priority;
     return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags) {
     SIM_CALL(cuStreamGetFlags);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL(flags);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     *flags = stream->flags;
     return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
     SIM_CALL(cuStreamGetCtx);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SIM_NOT_NULL(pctx);
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     *pctx = sim_context_handle(stream->object.context);
     return CUDA_SUCCESS;
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) {
     SIM_CALL(cuStreamSynchronize);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     SIM_TRY(sim_capture_forbid_stream(stream, "cuStreamSynchronize"));
     sim_stream_wait(stream, atomic_load(&stream->submitted));
     if (is_default(hStream)) { /* it is done when the streams that it waits for are */
@@ -340,10 +331,8 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 
 CUresult cuStreamQuery(CUstream hStream) {
     SIM_CALL(cuStreamQuery);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     SIM_TRY(sim_capture_forbid_stream(stream, "cuStreamQuery"));
     if (!sim_stream_done(stream, atomic_load(&stream->submitted)) ||
         (is_default(hStream) && !sim_context_idle(context))) {
@@ -358,11 +347,9 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                 unsigned int flags) {
     SIM_CALL(cuStreamAttachMemAsync);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
     SimBlock block;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, hStream, &stream));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
+    SIM_TAKE(SimStream, stream, sim_stream_take(context, hStream, &stream));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are not a single attach flag", flags);

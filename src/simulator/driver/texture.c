@@ -187,8 +187,7 @@ static CUresult read_description(SimTexture *t, const CUDA_TEXTURE_DESC *d) {
 /* description NULL: make a surface. */
 static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resource,
                        const CUDA_TEXTURE_DESC *description) {
-    HELD SimContext *context = NULL;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TAKE(SimContext, context, sim_context_current(&context));
     pthread_mutex_lock(&lock);
     Texture *self = unused;
     if (self != NULL) {
@@ -248,10 +247,8 @@ static CUresult take_texture(unsigned long long handle, bool surface, Texture **
 }
 
 static CUresult destroy(unsigned long long handle, bool surface) {
-    HELD SimContext *context = NULL;
-    HELD Texture *texture = NULL;
-    SIM_TRY(sim_context_current_any(&context));
-    SIM_TRY(take_texture(handle, surface, &texture));
+    SIM_TAKE(SimContext, context, sim_context_current_any(&context));
+    SIM_TAKE(Texture, texture, take_texture(handle, surface, &texture));
     CUresult status = sim_context_wait(texture->object.context); /* wait for kernels that read it */
     return sim_object_close(texture)
                ? status
@@ -278,18 +275,16 @@ CUresult cuTexObjectDestroy(CUtexObject texObject) {
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
     SIM_CALL(cuTexObjectGetResourceDesc);
-    HELD Texture *texture = NULL;
     SIM_NOT_NULL(pResDesc);
-    SIM_TRY(take_texture(texObject, false, &texture));
+    SIM_TAKE(Texture, texture, take_texture(texObject, false, &texture));
     *pResDesc = texture->resource;
     return CUDA_SUCCESS;
 }
 
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject) {
     SIM_CALL(cuTexObjectGetTextureDesc);
-    HELD Texture *texture = NULL;
     SIM_NOT_NULL(pTexDesc);
-    SIM_TRY(take_texture(texObject, false, &texture));
+    SIM_TAKE(Texture, texture, take_texture(texObject, false, &texture));
     *pTexDesc = texture->description;
     return CUDA_SUCCESS;
 }
@@ -308,9 +303,8 @@ CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
     SIM_CALL(cuSurfObjectGetResourceDesc);
-    HELD Texture *texture = NULL;
     SIM_NOT_NULL(pResDesc);
-    SIM_TRY(take_texture(surfObject, true, &texture));
+    SIM_TAKE(Texture, texture, take_texture(surfObject, true, &texture));
     *pResDesc = texture->resource;
     return CUDA_SUCCESS;
 }
