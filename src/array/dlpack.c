@@ -326,7 +326,6 @@ fail:
 
 static void Tensor_dealloc(PyObject *op) {
     Tensor *self = (Tensor *)op;
-    PyTypeObject *tp = Py_TYPE(op);
     PyObject *type, *value, *traceback; /* the deleter may run Python code */
     PyErr_Fetch(&type, &value, &traceback);
     if (self->plain != NULL && self->plain->deleter != NULL) {
@@ -337,8 +336,7 @@ static void Tensor_dealloc(PyObject *op) {
     }
     PyErr_Restore(type, value, traceback);
     Py_XDECREF((PyObject *)self->dtype);
-    tp->tp_free(op);
-    Py_DECREF(tp);
+    pg_object_free(op);
 }
 
 static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) {

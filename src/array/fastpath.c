@@ -208,12 +208,10 @@ static int FastPath_traverse(PyObject *op, visitproc visit, void *arg) {
 /* No tp_clear: a function breaks a cycle through its globals itself. */
 static void FastPath_dealloc(PyObject *op) {
     FastPath *self = (FastPath *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Py_XDECREF(self->function);
     Py_XDECREF(self->names);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- acting as the function ------------------------------------------------------------------ */

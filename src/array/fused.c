@@ -308,13 +308,11 @@ static int FusedCall_clear(PyObject *op) {
 
 static void FusedCall_dealloc(PyObject *op) {
     FusedCall *self = (FusedCall *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Py_XDECREF(self->plain);
     Py_XDECREF(self->programs);
     Py_XDECREF(self->kept);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyMethodDef FusedCall_methods[] = {

@@ -197,11 +197,7 @@ static int GPUArray_clear(PyObject *op) {
 
 static void GPUArray_dealloc(PyObject *op) {
     GPUArray *self = (GPUArray *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     Py_XDECREF(self->allocator);
     arr_drop_events(self);
     Py_XDECREF(self->base_data);
@@ -211,8 +207,7 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_XDECREF((PyObject *)self->table);
     Py_XDECREF(self->dtype);
     arr_clear_layout(self);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 PyObject *arr_new_with_layout(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,

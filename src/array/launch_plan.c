@@ -100,7 +100,6 @@ static int Plan_traverse(PyObject *op, visitproc visit, void *arg) {
  * stored. */
 static void Plan_dealloc(PyObject *op) {
     Plan *self = (Plan *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     for (int i = 0; i < PLAN_STEPS; i++) {
         Py_XDECREF(self->steps[i].kernel);
@@ -115,8 +114,7 @@ static void Plan_dealloc(PyObject *op) {
     Py_XDECREF((PyObject *)self->dtype);
     PyMem_Free(self->key);
     PyMem_Free(self->dims);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyType_Slot Plan_slots[] = {
@@ -166,14 +164,9 @@ static int Plans_clear(PyObject *op) {
 }
 
 static void Plans_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (((Plans *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, ((Plans *)op)->weakrefs);
     Plans_clear(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static Plan **find_slot(Plan **plans, size_t room, uint64_t hash, const Py_ssize_t *key,

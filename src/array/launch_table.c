@@ -94,7 +94,6 @@ static int Table_clear(PyObject *op) {
 
 static void Table_dealloc(PyObject *op) {
     Table *self = (Table *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Table_clear(op);
     Py_XDECREF(self->allocate);
@@ -102,8 +101,7 @@ static void Table_dealloc(PyObject *op) {
     Py_XDECREF(self->plans);
     Py_XDECREF(self->chains);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */

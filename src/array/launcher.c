@@ -91,11 +91,9 @@ static int KernelBase_clear(PyObject *op) {
 }
 
 static void KernelBase_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     KernelBase_clear(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- kinds of arguments ---------------------------------------------------------------------- */
@@ -635,7 +633,6 @@ static int Launcher_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Launcher_dealloc(PyObject *op) {
     Launcher *self = (Launcher *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Py_XDECREF(self->kernel);
     Py_XDECREF(self->grid);
@@ -644,8 +641,7 @@ static void Launcher_dealloc(PyObject *op) {
     Py_XDECREF(self->shared);
     Py_XDECREF(self->global_size);
     Py_XDECREF(self->names);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyMemberDef Launcher_members[] = {

@@ -26,13 +26,11 @@ static PyObject *OfBackends_new(PyTypeObject *type, PyObject *args, PyObject *kw
 
 static void OfBackends_dealloc(PyObject *op) {
     PlansOfBackends *self = (PlansOfBackends *)op;
-    PyTypeObject *type = Py_TYPE(op);
     for (int i = 0; i < BACKENDS; i++) {
         Py_XDECREF(self->entries[i].backend);
         Py_XDECREF(self->entries[i].plans);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static const char link_doc[] = "link($self, backend, plans, /)\n--\n\n"

@@ -186,7 +186,6 @@ static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
 /* No tp_clear: a call may be running the steps. A cycle is broken where programs are stored. */
 static void Program_dealloc(PyObject *op) {
     Program *self = (Program *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     for (int i = 0; i < self->n_steps; i++) {
         Py_XDECREF(self->steps[i].function);
@@ -199,8 +198,7 @@ static void Program_dealloc(PyObject *op) {
     Py_XDECREF(self->form);
     Py_XDECREF(self->constants);
     Py_XDECREF(self->watched);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -151,11 +151,9 @@ PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char
     while (list != NULL && (item = PyIter_Next(iterator)) != NULL) {
         if (PyList_GET_SIZE(list) == max) {
             PyErr_Format(PyExc_ValueError, "%s: %s has more than %zd entries", call, name, max);
-            Py_CLEAR(list);
-        } else if (PyList_Append(list, item) < 0) {
-            Py_CLEAR(list);
+            Py_CLEAR(item);
         }
-        Py_DECREF(item);
+        pg_append(&list, item);
     }
     Py_DECREF(iterator);
     if (PyErr_Occurred()) { /* raised by the iterator */
@@ -177,6 +175,21 @@ PyObject *pg_tuple_of(const Py_ssize_t *values, int n) {
         }
     }
     return tuple;
+}
+
+void pg_append(PyObject **list, PyObject *item) {
+    if (*list == NULL || item == NULL || PyList_Append(*list, item) < 0) {
+        Py_CLEAR(*list);
+    }
+    Py_XDECREF(item);
+}
+
+PyObject *pg_join(const char *separator, PyObject *list) {
+    PyObject *string = list != NULL ? PyUnicode_FromString(separator) : NULL;
+    PyObject *joined = string != NULL ? PyUnicode_Join(string, list) : NULL;
+    Py_XDECREF(string);
+    Py_XDECREF(list);
+    return joined;
 }
 
 int pg_mul(size_t a, size_t b, size_t *out) {

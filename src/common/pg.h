@@ -89,6 +89,21 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
 
 #define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
+/* The beginning of tp_dealloc of a type with weak references, and the end of that of any heap
+ * type. */
+static inline void pg_untrack(PyObject *op, PyObject *weakrefs) {
+    PyObject_GC_UnTrack(op);
+    if (PG_UNLIKELY(weakrefs != NULL)) {
+        PyObject_ClearWeakRefs(op);
+    }
+}
+
+static inline void pg_object_free(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
 #define PG_VECTORCALL(prefix)                                                            \
     PyObject *prefix##_vectorcall(PyObject * type, PyObject *const *args, size_t nargsf, \
                                   PyObject *kwnames)
@@ -127,6 +142,11 @@ int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, 
 PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of,
                    Py_ssize_t max);
 PyObject *pg_tuple_of(const Py_ssize_t *values, int n);
+/* Appends an item to a list. Takes over the reference to the item (NULL: making it failed); on
+ * failure the list is dropped and set to NULL. */
+void pg_append(PyObject **list, PyObject *item);
+/* Joins the strings of a list, the reference to which it takes over (NULL: making it failed). */
+PyObject *pg_join(const char *separator, PyObject *list);
 /* a * b and a + b. Return -1 without an exception on overflow. */
 int pg_mul(size_t a, size_t b, size_t *out);
 int pg_add(size_t a, size_t b, size_t *out);

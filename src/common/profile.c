@@ -100,11 +100,7 @@ PyObject *pg_profile_end(PgProfiler *profiler) {
     PgRecord *taken = take_records(&n, &dropped);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; i < n; i++) {
-        PyObject *row = list != NULL ? row_of(profiler, &taken[i]) : NULL;
-        if (row == NULL || PyList_Append(list, row) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(row);
+        pg_append(&list, list != NULL ? row_of(profiler, &taken[i]) : NULL);
         profiler->drop(&taken[i]);
     }
     PyMem_RawFree(taken);

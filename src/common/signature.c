@@ -161,20 +161,12 @@ PyObject *pg_make_signature(const PgCallForm *form, PyObject *declarations) {
 }
 
 PyObject *pg_join_declarations(PyObject *declarations) {
-    PyObject *unknown = PyUnicode_FromString("?"), *comma = PyUnicode_FromString(", "),
-             *texts = PyList_New(0), *joined = NULL;
-    int result = unknown != NULL && comma != NULL && texts != NULL ? 0 : -1;
-    for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(declarations); i++) {
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(declarations); i++) {
         PyObject *item = PyList_GET_ITEM(declarations, i);
-        result = PyList_Append(texts, PyUnicode_Check(item) ? item : unknown);
+        pg_append(&list, PyUnicode_Check(item) ? Py_NewRef(item) : PyUnicode_FromString("?"));
     }
-    if (result == 0) {
-        joined = PyUnicode_Join(comma, texts);
-    }
-    Py_XDECREF(unknown);
-    Py_XDECREF(comma);
-    Py_XDECREF(texts);
-    return joined;
+    return pg_join(", ", list);
 }
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
@@ -193,9 +185,7 @@ static PyObject *SignatureOf_get(PyObject *op, PyObject *instance, PyObject *Py_
 }
 
 static void SignatureOf_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyType_Slot SignatureOf_slots[] = {

@@ -74,6 +74,21 @@ int cud_context_enter_free(
                         * at interpreter exit, where the driver might wait for a kernel that never
                         * ends */
 void cud_context_leave(ContextGuard *guard);
+/* Makes a driver call, which sets *status*, in a context that is entered for it; the second, to
+ * free something. */
+#define IN_CONTEXT(context, status, ...) \
+    CUD_ENTERED(cud_context_enter, context, status, __VA_ARGS__)
+#define FREE_IN_CONTEXT(context, status, ...) \
+    CUD_ENTERED(cud_context_enter_free, context, status, __VA_ARGS__)
+#define CUD_ENTERED(enter, context, status, ...)       \
+    do {                                               \
+        ContextGuard guard_;                           \
+        (status) = CUDA_SUCCESS;                       \
+        if (enter(context, &guard_, &(status)) == 0) { \
+            __VA_ARGS__;                               \
+            cud_context_leave(&guard_);                \
+        }                                              \
+    } while (0)
 /* Call before host memory is allocated in the context, and after it was freed (outside of enter
  * and leave): when the last block is freed, a context detached in the meantime is destroyed as
  * well. */

@@ -76,10 +76,8 @@ typedef struct {
 /* Call at the end of every tp_dealloc. The attributes are dropped last: code that this runs can no
  * longer find the object in any list. */
 static inline void cud_object_free(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     Py_CLEAR(((CudObject *)op)->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* Call at the beginning of every tp_traverse. A cycle through attributes is broken by clearing
@@ -89,8 +87,9 @@ static inline void cud_object_free(PyObject *op) {
         Py_VISIT(Py_TYPE(op));               \
         Py_VISIT(((CudObject *)(op))->dict); \
     } while (0)
-int cud_object_traverse(PyObject *op, visitproc visit,
-                        void *arg); /* for types that refer to nothing else */
+/* For types that refer to nothing else. */
+int cud_object_traverse(PyObject *op, visitproc visit, void *arg);
+void cud_object_dealloc(PyObject *op);
 
 #define X(name, base) extern PyType_Spec cud_##name##_spec;
 CUD_TYPES(X)

@@ -8,14 +8,6 @@ State *cud_state_of(PyTypeObject *type) {
     return module != NULL ? PyModule_GetState(module) : NULL;
 }
 
-static void Object_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((CudObject *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    cud_object_free(op);
-}
-
 static PyMemberDef Object_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(CudObject, weakrefs), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(CudObject, dict), READONLY, NULL},
@@ -30,7 +22,7 @@ static PyType_Slot Object_slots[] = {
     {Py_tp_doc, (void *)"What all types of this module derive from."},
     {Py_tp_new, (void *)pg_refuse_new},
     {Py_tp_traverse, (void *)cud_object_traverse},
-    {Py_tp_dealloc, (void *)Object_dealloc},
+    {Py_tp_dealloc, (void *)cud_object_dealloc},
     {Py_tp_members, Object_members},
     {Py_tp_getset, Object_getset},
     {0, NULL},

@@ -6,15 +6,13 @@
 
 /* Makes an enqueue call, releasing the GIL if the driver may have to wait for space in its
  * queue. */
-#define OCL_ENQUEUE(queue, status, fn, ...)   \
-    do {                                      \
-        if (ocl_queue_may_block(queue)) {     \
-            Py_BEGIN_ALLOW_THREADS            \
-            CL_CALL(status, fn, __VA_ARGS__); \
-            Py_END_ALLOW_THREADS              \
-        } else {                              \
-            CL_CALL(status, fn, __VA_ARGS__); \
-        }                                     \
+#define OCL_ENQUEUE(queue, status, fn, ...)    \
+    do {                                       \
+        if (ocl_queue_may_block(queue)) {      \
+            CL_NOGIL(status, fn, __VA_ARGS__); \
+        } else {                               \
+            CL_CALL(status, fn, __VA_ARGS__);  \
+        }                                      \
     } while (0)
 
 /* The common end of all enqueue_* functions: turns status into an exception or event into an

@@ -45,7 +45,7 @@ def broken_rules(block: str) -> list[str]:
     python = re.findall(r"\b(?:_?Py(?!Thread_|Mem_Raw)\w*|PG_NEW|(?:ocl|cud)_raise\w*)\s*\(", block)
     if python:
         broken.append(f"touches Python: {python}")
-    if "Py_BEGIN_ALLOW_THREADS" in block:
+    if re.search(r"Py_BEGIN_ALLOW_THREADS|\bC[LU]_NOGIL\b", block):
         broken.append("releases the GIL twice")
     calls = len(re.findall(r"\bC[LU]_(?:CALL|MAKE)\s*\(|\bc[lu]\.\w+\(", block))
     if calls > 1 + len(re.findall(r"\belse\b", block)):
@@ -65,6 +65,7 @@ def test_the_rules_find_what_they_look_for():
         "ocl_raise(state, name, status);",
         "CL_CALL(s, f, q); CL_CALL(s, g, q);",
         "Py_BEGIN_ALLOW_THREADS CL_CALL(s, f, q);",
+        "CL_NOGIL(s, f, q);",
     ):
         assert broken_rules(bad), bad
 
@@ -79,9 +80,9 @@ def test_gil_is_released_around_one_driver_call_and_taken_back(path: Path):
 
 
 def test_blocks_without_the_gil_are_found():
-    # Also those inside of macros, such as OCL_ENQUEUE.
+    # Also those inside of macros, such as CL_NOGIL.
     assert sum(len(blocks(path)) for path in FILES) > 30
-    assert blocks(SRC / "opencl" / "enqueue.h")
+    assert blocks(SRC / "opencl" / "api" / "driver.h")
 
 
 def test_every_driver_function_is_used_or_said_why_not():
@@ -97,7 +98,7 @@ def test_every_row_of_cuda_is_used():
     rows += re.findall(r"^NVRTC_FN\(\d, (\w+)", code(SRC / "cuda/api/nvrtc.fn"), re.M)
     assert len(rows) > 150
     calls = "\n".join(code(path) for path in SOURCES if path.relative_to(SRC).parts[0] == "cuda")
-    made = re.findall(r"\b(?:CU_(?:CALL|QUEUED|BESIDE)|NVRTC_CALL)\(\s*[^,]+,\s*(\w+)", calls)
+    made = re.findall(r"\b(?:CU_(?:CALL|NOGIL|QUEUED|BESIDE)|NVRTC_CALL)\(\s*[^,]+,\s*(\w+)", calls)
     made += re.findall(r"\bcu\.(cu\w+)|\"(cuDriverGetVersion)\"", calls)
     spelled = {"".join(one) for one in made}
     # Spelled by macros: CONFIG(..., CacheConfig, ...) and similar, nvrtcGet##what.

@@ -56,9 +56,7 @@ int cud_driver_ready(State *state) {
         return -1;
     }
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuInit, 0);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuInit, 0);
     if (status != CUDA_SUCCESS) {
         cud_raise(state, "cuInit", status);
         return -1;
@@ -127,9 +125,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     int count = 0;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuInit, 0);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuInit, 0);
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuDeviceGetCount, &count);
     }

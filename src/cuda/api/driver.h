@@ -38,6 +38,14 @@ extern const PgFunction cud_functions[FN_COUNT]; /* the driver's functions, then
             (PG_UNLIKELY(cu.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0)                    \
                                         : ((status) = cu.fn(__VA_ARGS__), 0))))
 
+/* The same without the GIL. */
+#define CU_NOGIL(status, ...)         \
+    do {                              \
+        Py_BEGIN_ALLOW_THREADS        \
+        CU_CALL(status, __VA_ARGS__); \
+        Py_END_ALLOW_THREADS          \
+    } while (0)
+
 /* ---- calls that may have to wait in the driver ----------------------------------------------- */
 
 /* These calls normally take a microsecond, so they keep the GIL. But a call takes as long as the

@@ -49,13 +49,9 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
         int failed = host.size > 0 && cud_wait_before_copy(state, routine, host.size) < 0;
         if (!failed && host.size > 0) {
             if (write) {
-                Py_BEGIN_ALLOW_THREADS
-                CU_CALL(status, cuMemcpyAtoH, host.data, array->handle, index, host.size);
-                Py_END_ALLOW_THREADS
+                CU_NOGIL(status, cuMemcpyAtoH, host.data, array->handle, index, host.size);
             } else {
-                Py_BEGIN_ALLOW_THREADS
-                CU_CALL(status, cuMemcpyHtoA, array->handle, index, host.data, host.size);
-                Py_END_ALLOW_THREADS
+                CU_NOGIL(status, cuMemcpyHtoA, array->handle, index, host.data, host.size);
             }
         }
         result = failed ? NULL : finish(state, routine, status);
@@ -95,14 +91,10 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
     cud_pin(at.allocation);
     if (n > 0 && write) {
         CU_COUNT_QUEUED();
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyAtoD, at.ptr, array->handle, index, n);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyAtoD, at.ptr, array->handle, index, n);
     } else if (n > 0) {
         CU_COUNT_QUEUED();
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyDtoA, array->handle, index, at.ptr, n);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyDtoA, array->handle, index, at.ptr, n);
     }
     cud_unpin(at.allocation);
     cud_device_release(&at);
@@ -167,9 +159,7 @@ static PyObject *memcpy_atoa_impl(PyObject *module, PyObject *const *a) {
     CUresult status = CUDA_SUCCESS;
     if (n > 0) {
         CU_COUNT_QUEUED();
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyAtoA, to->handle, to_index, from->handle, from_index, n);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyAtoA, to->handle, to_index, from->handle, from_index, n);
     }
     cud_array_unpin(from);
     cud_array_unpin(to);

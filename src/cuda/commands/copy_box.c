@@ -83,10 +83,7 @@ static int Box_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Box_dealloc(PyObject *op) {
     Box *self = (Box *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     End_clear(&self->src);
     End_clear(&self->dst);
     Py_XDECREF((PyObject *)self->src.context);

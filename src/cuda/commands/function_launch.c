@@ -164,21 +164,14 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
 
 static PyObject *signature_of(Function *self) {
     Plan *plan = self->plan;
-    PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", "), *joined = NULL;
+    PyObject *list = PyList_New(0);
     for (int i = 0; list != NULL && (i < plan->n_params || i < plan->n_declared); i++) {
         PyObject *declaration = plan->params[i].declaration;
-        PyObject *text = declaration != NULL
+        pg_append(&list, declaration != NULL
                              ? Py_NewRef(declaration)
-                             : PyUnicode_FromFormat("%u bytes", (unsigned)plan->params[i].size);
-        if (text == NULL || PyList_Append(list, text) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(text);
+                             : PyUnicode_FromFormat("%u bytes", (unsigned)plan->params[i].size));
     }
-    joined = list != NULL && comma != NULL ? PyUnicode_Join(comma, list) : NULL;
-    Py_XDECREF(list);
-    Py_XDECREF(comma);
-    return joined;
+    return pg_join(", ", list);
 }
 
 static int wrong_count(Function *self, Py_ssize_t given) {
@@ -378,26 +371,24 @@ static int make_keys(void) {
 
 /* Raises PyCUDA's error for unknown keywords, with all of them. */
 static int unknown_keywords(PyObject *kwnames) {
-    PyObject *unknown = PyList_New(0), *comma = PyUnicode_FromString(","), *joined = NULL;
+    PyObject *unknown = PyList_New(0);
     for (Py_ssize_t i = 0; unknown != NULL && i < PyTuple_GET_SIZE(kwnames); i++) {
         PyObject *name = PyTuple_GET_ITEM(kwnames, i);
         int k = 0;
         while (k < KEY_COUNT && PyUnicode_Compare(name, keys[k]) != 0) {
             k++;
         }
-        if (k == KEY_COUNT && PyList_Append(unknown, name) < 0) {
-            Py_CLEAR(unknown);
+        if (k == KEY_COUNT) {
+            pg_append(&unknown, Py_NewRef(name));
         }
     }
-    joined = unknown != NULL && comma != NULL ? PyUnicode_Join(comma, unknown) : NULL;
+    PyObject *joined = pg_join(",", unknown);
     if (joined != NULL) {
         PyErr_Format(PyExc_ValueError,
                      "extra keyword arguments: %U; allowed: block, grid, stream, shared, "
                      "texrefs, time_kernel, cooperative and cluster",
                      joined);
     }
-    Py_XDECREF(unknown);
-    Py_XDECREF(comma);
     Py_XDECREF(joined);
     return -1;
 }

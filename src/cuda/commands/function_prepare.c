@@ -133,20 +133,12 @@ static PyObject *format_of(PyObject *arg_types) {
     }
     PyObject *entries =
         pg_tuple(arg_types, "prepare", "arg_types", "types or struct characters", 32764);
-    PyObject *list = entries != NULL ? PyList_New(0) : NULL, *empty = PyUnicode_FromString(""),
-             *joined = NULL;
+    PyObject *list = entries != NULL ? PyList_New(0) : NULL;
     for (Py_ssize_t i = 0; list != NULL && i < PyTuple_GET_SIZE(entries); i++) {
-        PyObject *chars = chars_of(PyTuple_GET_ITEM(entries, i));
-        if (chars == NULL || PyList_Append(list, chars) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(chars);
+        pg_append(&list, chars_of(PyTuple_GET_ITEM(entries, i)));
     }
-    joined = list != NULL && empty != NULL ? PyUnicode_Join(empty, list) : NULL;
     Py_XDECREF(entries);
-    Py_XDECREF(list);
-    Py_XDECREF(empty);
-    return joined;
+    return pg_join("", list);
 }
 
 #define MOST_BYTES 32764 /* the most that a kernel can take */

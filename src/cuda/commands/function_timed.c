@@ -17,10 +17,7 @@ static int CallTime_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static void CallTime_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((CallTime *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, ((CallTime *)op)->weakrefs);
     Py_XDECREF(((CallTime *)op)->start);
     Py_XDECREF(((CallTime *)op)->end);
     cud_object_free(op);

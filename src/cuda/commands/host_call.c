@@ -285,12 +285,8 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
     HostCall *self = PyCapsule_GetPointer(capsule, CALL_NAME);
     CU_COUNT_QUEUED();
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     Py_BEGIN_ALLOW_THREADS
-    if (cud_context_enter(context, &guard, &status) == 0) {
-        CU_CALL(status, cuLaunchHostFunc, handle, run, self);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(context, status, CU_CALL(status, cuLaunchHostFunc, handle, run, self));
     Py_END_ALLOW_THREADS
     if (status != CUDA_SUCCESS) {
         cud_raise(state, "cuLaunchHostFunc", status);

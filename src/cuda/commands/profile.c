@@ -249,9 +249,7 @@ static double moment(void *event, const Base *base) {
     }
     CU_CALL(status, cuEventQuery, (CUevent)event);
     if (status == CUDA_ERROR_NOT_READY) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuEventSynchronize, (CUevent)event);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuEventSynchronize, (CUevent)event);
     }
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuEventElapsedTime, &ms, base->event, (CUevent)event);

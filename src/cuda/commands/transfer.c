@@ -101,9 +101,7 @@ static PyObject *copy_to_device(State *state, const char *call, PyObject *dest, 
             CU_CALL(status, cuMemcpyHtoD, to.ptr, host.data, host.size);
         } else {
             cud_pin(to.allocation);
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemcpyHtoD, to.ptr, host.data, host.size);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuMemcpyHtoD, to.ptr, host.data, host.size);
             cud_unpin(to.allocation);
         }
     }
@@ -136,9 +134,7 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
         CU_CALL(status, cuMemcpyDtoH, data, from.ptr, size);
     } else {
         cud_pin(from.allocation);
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyDtoH, data, from.ptr, size);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyDtoH, data, from.ptr, size);
         cud_unpin(from.allocation);
     }
     cud_device_release(&from);
@@ -218,13 +214,9 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
     cud_pin(at.allocation);
     CU_COUNT_QUEUED();
     if (write) { /* for pageable memory the driver may wait for the stream */
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyDtoHAsync, host.data, at.ptr, host.size, handle);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyDtoHAsync, host.data, at.ptr, host.size, handle);
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyHtoDAsync, at.ptr, host.data, host.size, handle);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyHtoDAsync, at.ptr, host.data, host.size, handle);
     }
     if (status == CUDA_SUCCESS) {
         cud_keepalive_copy(state, context, handle, stream, owner, host.size);

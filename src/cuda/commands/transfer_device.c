@@ -91,9 +91,7 @@ static PyObject *memcpy_dtod_impl(PyObject *module, PyObject *const *a) {
     int prepared = copy_prepare(state, "memcpy_dtod", a[0], a[1], a[2], NULL, &copy);
     if (prepared > 0) {
         CU_COUNT_QUEUED();
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemcpyDtoD, copy.to.ptr, copy.from.ptr, copy.size);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemcpyDtoD, copy.to.ptr, copy.from.ptr, copy.size);
     }
     return copy_finish(state, &copy, prepared, "cuMemcpyDtoD", status);
 }
@@ -150,10 +148,8 @@ static PyObject *peer(State *state, const char *call, PyObject *const *a, PyObje
                       from->handle, copy.size, copy.handle);
         } else {
             CU_COUNT_QUEUED();
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemcpyPeer, copy.to.ptr, to->handle, copy.from.ptr, from->handle,
-                    copy.size);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuMemcpyPeer, copy.to.ptr, to->handle, copy.from.ptr, from->handle,
+                     copy.size);
         }
     }
     return copy_finish(state, &copy, prepared,

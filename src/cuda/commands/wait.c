@@ -88,9 +88,7 @@ int cud_wait_stream(State *state, const char *routine, CUstream stream) {
             return -1;
         }
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuStreamSynchronize, stream);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuStreamSynchronize, stream);
     }
     return report(state, routine, status);
 }
@@ -102,9 +100,7 @@ int cud_wait_event(State *state, const char *routine, CUevent event) {
             return -1;
         }
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuEventSynchronize, event);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuEventSynchronize, event);
     }
     return report(state, routine, status);
 }
@@ -139,9 +135,7 @@ int cud_wait_context(State *state, const char *routine) {
         Py_XDECREF(stream);
     }
     if (status == CUDA_SUCCESS) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxSynchronize);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuCtxSynchronize);
     }
     int alone = cud_queued == queued; /* no other thread queued anything in the meantime */
     int failed = report(state, routine, status);

@@ -61,12 +61,8 @@ static CUresult get_event(Context *context, Keepalive **out) {
 
 /* Call after unlinking the record; the caller owns its reference to the context. */
 static void destroy(Keepalive *hold) {
-    ContextGuard guard;
     CUresult status;
-    if (cud_context_enter_free(hold->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuEventDestroy, hold->event);
-        cud_context_leave(&guard);
-    }
+    FREE_IN_CONTEXT(hold->context, status, CU_BESIDE(status, cuEventDestroy, hold->event));
     PyMem_Free(hold);
 }
 
@@ -299,9 +295,7 @@ void cud_keepalive_forget(State *state, Context *context) {
         theirs = hold->next;
         if (hold->stage == RECORDED) {
             CUresult status = CUDA_SUCCESS;
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuEventSynchronize, hold->event);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuEventSynchronize, hold->event);
         } else if (hold->stage == OPEN) {
             wait_instead(hold->stream);
         }

@@ -40,15 +40,9 @@ static void Block_free(Block *block) {
         cud_memory_free(context, ptr); /* the driver waits for work that still uses it */
     }
     if (data != NULL) {
-        ContextGuard guard;
         CUresult status;
         cud_live[LIVE_HOST]--;
-        if (cud_context_enter_free(context, &guard, &status) == 0) {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemFreeHost, data);
-            Py_END_ALLOW_THREADS
-            cud_context_leave(&guard);
-        }
+        FREE_IN_CONTEXT(context, status, CU_NOGIL(status, cuMemFreeHost, data));
         cud_context_drop_host_memory(context);
     }
     cud_usage_clear(&usage);

@@ -76,14 +76,6 @@ static int PageLockedAllocator_init(PyObject *op, PyObject *args, PyObject *kwar
     return 0;
 }
 
-static void PageLockedAllocator_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((CudObject *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    cud_object_free(op);
-}
-
 static PyMemberDef PageLockedAllocator_members[] = {
     {"flags", T_UINT, offsetof(PageLockedAllocator, flags), READONLY, "int: host_alloc_flags"},
     {NULL, 0, 0, 0, NULL},
@@ -94,14 +86,10 @@ static PyObject *PageLockedAllocator_repr(PyObject *op) {
 }
 
 static PyType_Slot PageLockedAllocator_slots[] = {
-    {Py_tp_doc, (void *)PageLockedAllocator__doc__},
-    {Py_tp_new, (void *)PageLockedAllocator_new},
-    {Py_tp_init, (void *)PageLockedAllocator_init},
-    {Py_tp_dealloc, (void *)PageLockedAllocator_dealloc},
-    {Py_tp_repr, (void *)PageLockedAllocator_repr},
-    {Py_tp_traverse, (void *)cud_object_traverse},
-    {Py_tp_members, PageLockedAllocator_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)PageLockedAllocator__doc__}, {Py_tp_new, (void *)PageLockedAllocator_new},
+    {Py_tp_init, (void *)PageLockedAllocator_init},  {Py_tp_dealloc, (void *)cud_object_dealloc},
+    {Py_tp_repr, (void *)PageLockedAllocator_repr},  {Py_tp_traverse, (void *)cud_object_traverse},
+    {Py_tp_members, PageLockedAllocator_members},    {0, NULL},
 };
 PyType_Spec cud_PageLockedAllocator_spec = {.name = "pygpu.cuda.tools.PageLockedAllocator",
                                             .basicsize = sizeof(PageLockedAllocator),

@@ -20,9 +20,7 @@ static void free_on(Allocation *self, CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     CU_QUEUED(status, cuMemFreeAsync, self->ptr, handle);
     if (status != CUDA_SUCCESS) { /* the stream may be in a capture */
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemFree, self->ptr);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemFree, self->ptr);
     }
     cud_live[LIVE_MEM]--;
 }
@@ -90,9 +88,7 @@ static int allocate(Allocation *self, size_t size, CUstream handle) {
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemAllocAsync, &self->ptr, size, handle);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemAllocAsync, &self->ptr, size, handle);
         again = status == CUDA_SUCCESS ? 0 : cud_retry(self->state, status, &tries);
     } while (again == 1);
     if (status == CUDA_SUCCESS) {

@@ -110,9 +110,7 @@ static CUresult order_one(CUstream handle, const StreamUse *former, int host_wai
     }
     if (is_foreign(former)) {
         *routine = "cuCtxSynchronize";
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxSynchronize);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuCtxSynchronize);
         cud_context_leave(&guard);
         return status;
     }
@@ -125,9 +123,7 @@ static CUresult order_one(CUstream handle, const StreamUse *former, int host_wai
     cud_context_leave(&guard);
     if (status == CUDA_SUCCESS && host_waits) {
         *routine = "cuEventSynchronize";
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuEventSynchronize, event);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuEventSynchronize, event);
     } else if (status == CUDA_SUCCESS) {
         *routine = "cuStreamWaitEvent";
         CU_QUEUED(status, cuStreamWaitEvent, handle, event, 0);

@@ -21,14 +21,6 @@ static PyObject *Descriptor_new(PyTypeObject *type, PyObject *args, PyObject *kw
     return PG_NEW(type);
 }
 
-static void Descriptor_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((CudObject *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    cud_object_free(op);
-}
-
 typedef struct {
     const char *name;
     size_t offset;
@@ -103,7 +95,7 @@ static PyGetSetDef ArrayDescriptor3D_getset[] = {
 #define DESCRIPTOR(Name, doc)                                                                 \
     static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)(#Name "()\n--\n\n()\n\n" doc)}, \
                                          {Py_tp_new, (void *)Descriptor_new},                 \
-                                         {Py_tp_dealloc, (void *)Descriptor_dealloc},         \
+                                         {Py_tp_dealloc, (void *)cud_object_dealloc},         \
                                          {Py_tp_repr, (void *)Descriptor_repr},               \
                                          {Py_tp_getset, Name##_getset},                       \
                                          {Py_tp_traverse, (void *)cud_object_traverse},       \
@@ -188,13 +180,9 @@ static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     do {
         status = CUDA_SUCCESS;
         if (deep) {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuArray3DCreate, &handle, &d);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuArray3DCreate, &handle, &d);
         } else {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuArrayCreate, &handle, &flat);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuArrayCreate, &handle, &flat);
         }
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
@@ -213,7 +201,6 @@ static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static void destroy(ArrayObject *self) {
-    ContextGuard guard;
     CUresult status;
     CUarray handle = self->handle;
     self->handle = NULL;
@@ -221,12 +208,9 @@ static void destroy(ArrayObject *self) {
         return;
     }
     cud_live[LIVE_ARRAY]--;
-    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuArrayDestroy, handle); /* waits for work that still uses it */
-        Py_END_ALLOW_THREADS
-        cud_context_leave(&guard);
-    }
+    FREE_IN_CONTEXT(
+        self->context, status,
+        CU_NOGIL(status, cuArrayDestroy, handle)); /* waits for work that still uses it */
 }
 
 void cud_array_unpin(ArrayObject *self) {
@@ -243,10 +227,7 @@ static int Array_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Array_dealloc(PyObject *op) {
     ArrayObject *self = (ArrayObject *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     destroy(self);
     Py_XDECREF((PyObject *)self->context);
     cud_object_free(op);

@@ -139,12 +139,9 @@ static PyObject *Stream_begin_capture_impl(PyObject *op, PyObject *const *a) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     cud_keepalive_close();
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamBeginCapture, self->handle, (CUstreamCaptureMode)mode);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuStreamBeginCapture, self->handle, (CUstreamCaptureMode)mode));
     if (status != CUDA_SUCCESS) {
         Py_DECREF(list);
         return cud_raise(self->state, "cuStreamBeginCapture", status);
@@ -166,12 +163,8 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     CUgraph graph = NULL;
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     self->capturing = CAPTURE_ENDING; /* the call may release the GIL */
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamEndCapture, self->handle, &graph);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuStreamEndCapture, self->handle, &graph));
     if (status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) { /* it is still being captured */
         self->capturing = CAPTURE_BEGUN;
         return cud_raise_with(
@@ -222,14 +215,11 @@ PyObject *Stream_get_is_capturing(PyObject *op, void *Py_UNUSED(closure)) {
     Stream *self = (Stream *)op;
     CUstreamCaptureStatus answer = 0;
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     if (cud_context_check(self->context, "cuStreamIsCapturing") < 0) {
         return NULL;
     }
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamIsCapturing, self->handle, &answer);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuStreamIsCapturing, self->handle, &answer));
     return status == CUDA_SUCCESS ? PyBool_FromLong(answer != 0)
                                   : cud_raise(self->state, "cuStreamIsCapturing", status);
 }

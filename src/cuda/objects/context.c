@@ -53,14 +53,10 @@ static void context_destroy(Context *self) {
     }
     if (self->kind == CONTEXT_MADE) { /* waits for all work in it */
         cud_live[LIVE_CONTEXT]--;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxDestroy, self->handle);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuCtxDestroy, self->handle);
     } else if (self->retained) {
         cud_live[LIVE_CONTEXT]--;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuDevicePrimaryCtxRelease, self->device);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuDevicePrimaryCtxRelease, self->device);
     }
     (void)status;
 }
@@ -165,9 +161,7 @@ PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
     CUresult status = CUDA_SUCCESS;
     int tries = 0, again;
     do {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxCreate, &self->handle, flags, device);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuCtxCreate, &self->handle, flags, device);
         again = status != CUDA_SUCCESS ? cud_retry(state, status, &tries) : 0;
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
@@ -323,15 +317,9 @@ void cud_context_drop_host_memory(Context *context) {
  * unmap. All work is waited for, the context is popped off this thread's stack, and from then on
  * it is used only for freeing memory. */
 static void context_leave(Context *self) {
-    ContextGuard guard;
     CUresult status = CUDA_SUCCESS;
     CUcontext current = NULL;
-    if (cud_context_enter(self, &guard, &status) == 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxSynchronize);
-        Py_END_ALLOW_THREADS
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self, status, CU_NOGIL(status, cuCtxSynchronize));
     status = CUDA_SUCCESS; /* a kernel may have failed */
     CU_CALL(status, cuCtxGetCurrent, &current);
     while (status == CUDA_SUCCESS && current == self->handle) {
@@ -506,9 +494,7 @@ static PyObject *Context_set_limit_impl(PyObject *type, PyObject *const *a) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuCtxSetLimit, (CUlimit)which, value);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuCtxSetLimit, (CUlimit)which, value);
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxSetLimit", status);
 }
 
@@ -618,9 +604,7 @@ void cud_context_open_peer(Context *self, Context *peer) {
     ContextGuard guard;
     CU_CALL(status, cuDeviceCanAccessPeer, &can, self->device, peer->device);
     if (status == CUDA_SUCCESS && can && cud_context_enter(self, &guard, &status) == 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, 0);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuCtxEnablePeerAccess, peer->handle, 0);
         cud_context_leave(&guard);
     }
     add_peer(self, peer->handle);
@@ -637,9 +621,7 @@ static PyObject *Context_enable_peer_access_impl(PyObject *type, PyObject *const
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, flags);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuCtxEnablePeerAccess, peer->handle, flags);
     Context *self = cud_context_peek(state);
     int known = self != NULL ? add_peer(self, peer->handle) : -1;
     if (status == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
@@ -664,9 +646,7 @@ static PyObject *Context_disable_peer_access(PyObject *type, PyObject *peer_obje
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuCtxDisablePeerAccess, peer->handle);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuCtxDisablePeerAccess, peer->handle);
     Context *self = cud_context_peek(state);
     int known = self != NULL ? find_peer(self, peer->handle) : -1;
     if (known >= 0 && status == CUDA_SUCCESS) {

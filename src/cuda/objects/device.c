@@ -93,14 +93,6 @@ static PyObject *Device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
-static void Device_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((Device *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    cud_object_free(op);
-}
-
 static PyObject *Device_count(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     State *state = cud_state_of((PyTypeObject *)type);
     int count = 0;
@@ -162,6 +154,11 @@ static int attribute(Device *self, CUdevice_attribute which, int *value) {
 int cud_object_traverse(PyObject *op, visitproc visit, void *arg) {
     CUD_VISIT(op);
     return 0;
+}
+
+void cud_object_dealloc(PyObject *op) {
+    pg_untrack(op, ((CudObject *)op)->weakrefs);
+    cud_object_free(op);
 }
 
 int cud_set_field(PyObject *op, PyObject *name, PyObject *value) {
@@ -378,7 +375,7 @@ static PyType_Slot Device_slots[] = {
     {Py_tp_doc, (void *)Device__doc__},
     {Py_tp_new, (void *)Device_new},
     {Py_tp_init, (void *)cud_init_nothing},
-    {Py_tp_dealloc, (void *)Device_dealloc},
+    {Py_tp_dealloc, (void *)cud_object_dealloc},
     {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_repr, (void *)Device_repr},
     {Py_tp_hash, (void *)Device_hash},

@@ -97,10 +97,7 @@ static int Event_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Event_dealloc(PyObject *op) {
     Event *self = (Event *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->owned) {
         ContextGuard guard;
         CUresult status;
@@ -165,11 +162,7 @@ static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuEventQuery, self->handle);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuEventQuery, self->handle));
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuEventQuery", status);
     }
@@ -226,11 +219,8 @@ static PyObject *Event_ipc_handle(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuIpcGetEventHandle, &handle, self->handle);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuIpcGetEventHandle, &handle, self->handle));
     return status == CUDA_SUCCESS ? PyByteArray_FromStringAndSize((char *)&handle, sizeof handle)
                                   : cud_raise(self->state, "cuIpcGetEventHandle", status);
 }

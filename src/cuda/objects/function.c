@@ -14,10 +14,7 @@ static int Function_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Function_dealloc(PyObject *op) {
     Function *self = (Function *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     prepared_free(self->prepared);
     Py_XDECREF(self->name);
     Py_XDECREF(self->module); /* this may destroy the plan, too */
@@ -29,15 +26,12 @@ static void Function_dealloc(PyObject *op) {
 static PyObject *get_attribute(Function *self, CUfunction_attribute which) {
     int value = 0;
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     if (cud_context_check(self->context, "cuFuncGetAttribute") < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS /* may load the kernel's code */
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuFuncGetAttribute, &value, which, self->plan->handle);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_CALL(status, cuFuncGetAttribute, &value, which, self->plan->handle));
     Py_END_ALLOW_THREADS
     return status == CUDA_SUCCESS
                ? PyLong_FromLong(value)
@@ -88,12 +82,9 @@ static PyObject *Function_set_attribute_impl(PyObject *op, PyObject *const *a) {
                           (unsigned)which);
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuFuncSetAttribute, self->plan->handle, (CUfunction_attribute)which,
-                  (int)value);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuFuncSetAttribute, self->plan->handle,
+                         (CUfunction_attribute)which, (int)value));
     if (status != CUDA_SUCCESS) {
         return cud_raise_with(self->state, "cuFuncSetAttribute", status,
                               "kernel '%U', attribute %u, value %lld", self->name, (unsigned)which,
@@ -161,12 +152,8 @@ static PyObject *Function_get_parameters(PyObject *op, void *Py_UNUSED(closure))
     PyObject *list = PyList_New(0);
     for (int i = 0; list != NULL && i < plan->n_params; i++) {
         const Param *param = &plan->params[i];
-        PyObject *row = Py_BuildValue("(IIO)", param->offset, param->size,
-                                      param->declaration != NULL ? param->declaration : Py_None);
-        if (row == NULL || PyList_Append(list, row) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(row);
+        pg_append(&list, Py_BuildValue("(IIO)", param->offset, param->size,
+                                       param->declaration != NULL ? param->declaration : Py_None));
     }
     return list;
 }
@@ -181,9 +168,7 @@ static PyObject *declarations(const Plan *plan) {
     PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
         PyObject *declaration = plan->params[i].declaration;
-        if (PyList_Append(list, declaration != NULL ? declaration : Py_None) < 0) {
-            Py_CLEAR(list);
-        }
+        pg_append(&list, Py_NewRef(declaration != NULL ? declaration : Py_None));
     }
     return list;
 }

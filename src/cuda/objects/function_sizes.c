@@ -179,12 +179,9 @@ static int allow_shared(Function *self, unsigned shared) {
         return 0; /* the driver does not report its default limit */
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuFuncSetAttribute, plan->handle, 8,
-                  (int)shared); /* MAX_DYNAMIC_SHARED_SIZE_BYTES */
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuFuncSetAttribute, plan->handle, 8,
+                         (int)shared)); /* MAX_DYNAMIC_SHARED_SIZE_BYTES */
     if (status != CUDA_SUCCESS) {
         cud_raise_with(self->state, "cuFuncSetAttribute", status,
                        "kernel '%U': %u bytes of dynamic shared memory", self->name, shared);

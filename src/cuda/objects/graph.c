@@ -13,12 +13,8 @@
 #include "cuda/stream.h"
 
 static void destroy_graph(CUgraph handle, Context *context) {
-    ContextGuard guard;
     CUresult status;
-    if (cud_context_enter_free(context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuGraphDestroy, handle);
-        cud_context_leave(&guard);
-    }
+    FREE_IN_CONTEXT(context, status, CU_BESIDE(status, cuGraphDestroy, handle));
     cud_live[LIVE_GRAPH]--;
 }
 
@@ -71,10 +67,7 @@ static int Graph_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Graph_dealloc(PyObject *op) {
     Graph *self = (Graph *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->handle != NULL) {
         destroy_graph(self->handle, self->context);
     }
@@ -84,16 +77,6 @@ static void Graph_dealloc(PyObject *op) {
 }
 
 /* ---- Graph ----------------------------------------------------------------------------------- */
-
-#define IN_CONTEXT(context, status, call)                           \
-    do {                                                            \
-        ContextGuard guard;                                         \
-        (status) = CUDA_SUCCESS;                                    \
-        if (cud_context_enter((context), &guard, &(status)) == 0) { \
-            call;                                                   \
-            cud_context_leave(&guard);                              \
-        }                                                           \
-    } while (0)
 
 static PyObject *Graph_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Graph *self = (Graph *)op;
@@ -136,12 +119,8 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
             Py_CLEAR(list);
             break;
         }
-        PyObject *row = Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)nodes[i],
-                                      cud_member("graph_node_type", (long)type));
-        if (row == NULL || PyList_Append(list, row) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(row);
+        pg_append(&list, Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)nodes[i],
+                                       cud_member("graph_node_type", (long)type)));
     }
     PyMem_Free(nodes);
     return list;
@@ -261,10 +240,7 @@ static void release_used(GraphExec *self, PyObject *owned) {
 
 static void GraphExec_dealloc(PyObject *op) {
     GraphExec *self = (GraphExec *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     PyObject *kind, *value, *traceback;
     PyErr_Fetch(&kind, &value, &traceback);
     if (self->owned != NULL) {
@@ -272,12 +248,9 @@ static void GraphExec_dealloc(PyObject *op) {
     }
     if (self->handle != NULL) {
         CUresult status;
-        ContextGuard guard;
-        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            CU_BESIDE(status, cuGraphExecDestroy,
-                      self->handle); /* if it is running, it is destroyed when done */
-            cud_context_leave(&guard);
-        }
+        FREE_IN_CONTEXT(self->context, status,
+                        CU_BESIDE(status, cuGraphExecDestroy,
+                                  self->handle)); /* if it is running, it is destroyed when done */
         cud_live[LIVE_GRAPH]--;
     }
     PyErr_Restore(kind, value, traceback);

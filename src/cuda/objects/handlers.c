@@ -51,10 +51,7 @@ static int Handler_clear(PyObject *op) {
 }
 
 static void Handler_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((Handler *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, ((Handler *)op)->weakrefs);
     Handler_clear(op);
     cud_object_free(op);
 }

@@ -27,15 +27,11 @@ static void release(HostMemory *self) {
     cud_live[LIVE_HOST]--;
     if (cud_context_enter_free(self->context, &guard, &status) == 0) {
         if (self->kind == HOST_PAGELOCKED) {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemFreeHost, data);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuMemFreeHost, data);
         }
         for (int tries = 0; self->kind == HOST_REGISTERED && tries < 2;
              tries++) { /* if it stayed locked, the memory could never be locked again */
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemHostUnregister, data);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuMemHostUnregister, data);
             if (status == CUDA_SUCCESS) {
                 break;
             }
@@ -57,10 +53,7 @@ static int HostPointer_traverse(PyObject *op, visitproc visit, void *arg) {
 
 void cud_host_memory_dealloc(PyObject *op) {
     HostMemory *self = (HostMemory *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     release(self);
     PyMem_Free(self->scalar);
     Py_XDECREF(self->array);
@@ -282,9 +275,7 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int f
             again = cud_retry(state, status, &tries);
             continue;
         }
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemHostAlloc, &data, size > 0 ? size : 1, flags);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemHostAlloc, &data, size > 0 ? size : 1, flags);
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
@@ -431,9 +422,7 @@ static PyObject *register_host_memory_impl(PyObject *module, PyObject *const *a)
     self->size = (size_t)PyArray_NBYTES(array);
     CUresult status = CUDA_SUCCESS;
     void *data = PyArray_DATA(array);
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuMemHostRegister, data, self->size, flags);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuMemHostRegister, data, self->size, flags);
     if (status != CUDA_SUCCESS) {
         Py_DECREF(self);
         return cud_raise(state, "cuMemHostRegister", status);

@@ -41,9 +41,7 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
     Allocation *self = cud_allocation_new(state, type, context, 0, 0, MEMORY_IPC);
     if (self != NULL) {
         CUresult status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuIpcOpenMemHandle, &self->ptr, handle, flags);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuIpcOpenMemHandle, &self->ptr, handle, flags);
         if (status != CUDA_SUCCESS) {
             self->ptr = 0;
             Py_CLEAR(self);
@@ -59,15 +57,9 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
 }
 
 void cud_ipc_close(Allocation *self) {
-    ContextGuard guard;
     CUresult status;
     cud_live[LIVE_MEM]--;
-    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuIpcCloseMemHandle, self->ptr);
-        Py_END_ALLOW_THREADS
-        cud_context_leave(&guard);
-    }
+    FREE_IN_CONTEXT(self->context, status, CU_NOGIL(status, cuIpcCloseMemHandle, self->ptr));
 }
 
 static PyObject *IPCMemoryHandle_close(PyObject *op, PyObject *Py_UNUSED(ignored)) {

@@ -77,9 +77,7 @@ static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     self->jit.values[self->jit.n++] = (void *)(intptr_t)verbose;
     CUlinkState handle = NULL;
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuLinkCreate, self->jit.n, self->jit.keys, self->jit.values, &handle);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuLinkCreate, self->jit.n, self->jit.keys, self->jit.values, &handle);
     if (status != CUDA_SUCCESS) {
         raise_link(self, "cuLinkCreate", status);
         return -1;
@@ -91,14 +89,10 @@ static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
 
 static void close_link(Linker *self) {
     if (self->handle != NULL) {
-        ContextGuard guard;
         CUresult status;
         CUlinkState handle = self->handle;
         self->handle = NULL;
-        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            CU_BESIDE(status, cuLinkDestroy, handle);
-            cud_context_leave(&guard);
-        }
+        FREE_IN_CONTEXT(self->context, status, CU_BESIDE(status, cuLinkDestroy, handle));
         cud_live[LIVE_LINK]--;
     }
 }
@@ -119,10 +113,7 @@ static int Linker_clear(PyObject *op) {
 
 static void Linker_dealloc(PyObject *op) {
     Linker *self = (Linker *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     close_link(self);
     jit_options_clear(&self->jit);
     Py_XDECREF(self->handler);
@@ -199,10 +190,8 @@ static PyObject *Linker_add_data_impl(PyObject *op, PyObject *const *a) {
     CUresult status = CUDA_SUCCESS;
     char *bytes = PyBytes_AS_STRING(data);
     self->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuLinkAddData, self->handle, (CUjitInputType)type, bytes, size, name, 0, NULL,
-            NULL);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuLinkAddData, self->handle, (CUjitInputType)type, bytes, size, name, 0, NULL,
+             NULL);
     self->busy = 0;
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : raise_link(self, "cuLinkAddData", status);
 }
@@ -226,9 +215,7 @@ static PyObject *Linker_add_file_impl(PyObject *op, PyObject *const *a) {
     CUresult status = CUDA_SUCCESS;
     const char *name = PyBytes_AS_STRING(path);
     self->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuLinkAddFile, self->handle, (CUjitInputType)type, name, 0, NULL, NULL);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuLinkAddFile, self->handle, (CUjitInputType)type, name, 0, NULL, NULL);
     self->busy = 0;
     Py_DECREF(path);
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : raise_link(self, "cuLinkAddFile", status);

@@ -110,9 +110,7 @@ PyObject *cud_new_managed(State *state, PgArrayLayout *layout, PyObject *flags_a
         if (size > on_host && size - on_host > on_device) {
             status = CUDA_ERROR_OUT_OF_MEMORY;
         } else {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuMemAllocManaged, &ptr, size, flags);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuMemAllocManaged, &ptr, size, flags);
         }
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);

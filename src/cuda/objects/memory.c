@@ -16,9 +16,7 @@ CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked) {
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemAlloc, &ptr, size);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemAlloc, &ptr, size);
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
@@ -124,10 +122,7 @@ int cud_allocation_traverse(PyObject *op, visitproc visit, void *arg) {
 
 void cud_allocation_dealloc(PyObject *op) {
     Allocation *self = (Allocation *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     give_back(self);
     if (self->usage != NULL) {
         cud_usage_clear(self->usage);
@@ -334,9 +329,7 @@ static PyObject *mem_alloc_pitch_impl(PyObject *module, PyObject *const *a) {
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemAllocPitch, &ptr, &pitch, width, height, access);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuMemAllocPitch, &ptr, &pitch, width, height, access);
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     Allocation *self = NULL;
@@ -366,9 +359,7 @@ static PyObject *mem_get_info(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     Py_DECREF((PyObject *)context);
     size_t unused = 0, total = 0;
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuMemGetInfo, &unused, &total);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuMemGetInfo, &unused, &total);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuMemGetInfo", status)
                                   : Py_BuildValue("(nn)", (Py_ssize_t)unused, (Py_ssize_t)total);
 }

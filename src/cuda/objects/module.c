@@ -196,13 +196,9 @@ int jit_options_report(const JitOptions *self, PyObject *handler, int ok) {
 /* ---- loading --------------------------------------------------------------------------------- */
 
 static void unload(CUmodule handle, Context *context) {
-    ContextGuard guard;
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS /* the driver may wait for kernels of the module */
-    if (cud_context_enter_free(context, &guard, &status) == 0) {
-        CU_CALL(status, cuModuleUnload, handle);
-        cud_context_leave(&guard);
-    }
+    FREE_IN_CONTEXT(context, status, CU_CALL(status, cuModuleUnload, handle));
     Py_END_ALLOW_THREADS
     cud_live[LIVE_MODULE]--;
 }
@@ -249,9 +245,7 @@ static PyObject *module_load(State *state, PyObject *image, PyObject *options, P
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuModuleLoadDataEx, &handle, bytes, jit.n, jit.keys, jit.values);
-        Py_END_ALLOW_THREADS
+        CU_NOGIL(status, cuModuleLoadDataEx, &handle, bytes, jit.n, jit.keys, jit.values);
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     if (again == 0 && status == CUDA_SUCCESS) {
@@ -373,10 +367,7 @@ static int Module_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Module_dealloc(PyObject *op) {
     Module *self = (Module *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->handle != NULL) {
         unload(self->handle, self->context);
     }
@@ -424,13 +415,8 @@ static PyObject *Module_get_function_impl(PyObject *op, PyObject *const *a) {
     if (capsule == NULL) {
         CUfunction handle = NULL;
         CUresult status = CUDA_SUCCESS;
-        ContextGuard guard;
-        if (cud_context_enter(self->context, &guard, &status) == 0) {
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuModuleGetFunction, &handle, self->handle, name);
-            Py_END_ALLOW_THREADS
-            cud_context_leave(&guard);
-        }
+        IN_CONTEXT(self->context, status,
+                   CU_NOGIL(status, cuModuleGetFunction, &handle, self->handle, name));
         if (status == CUDA_ERROR_NOT_FOUND) {
             return cud_raise_with(self->state, "cuModuleGetFunction", status,
                                   "no kernel is called '%U' (is it inside extern \"C\", or spelled "
@@ -480,13 +466,8 @@ static PyObject *Module_get_global_impl(PyObject *op, PyObject *const *a) {
     CUdeviceptr pointer = 0;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuModuleGetGlobal, &pointer, &size, self->handle, name);
-        Py_END_ALLOW_THREADS
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_NOGIL(status, cuModuleGetGlobal, &pointer, &size, self->handle, name));
     if (status == CUDA_ERROR_NOT_FOUND) {
         return cud_raise_with(self->state, "cuModuleGetGlobal", status,
                               "no variable is called '%U' (is it inside extern \"C\", or spelled "

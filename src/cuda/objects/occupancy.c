@@ -92,14 +92,11 @@ static PyObject *Function_suggest_block_impl(PyObject *op, PyObject *const *a) {
                           "limit = %zu is too large", limit);
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
     PyObject *outer = shared_of_block; /* a callback may query another kernel's occupancy */
     shared_of_block = callback;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuOccupancyMaxPotentialBlockSize, &grid, &block, self->plan->handle,
-                callback != NULL ? ask_shared : NULL, shared, (int)limit);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_CALL(status, cuOccupancyMaxPotentialBlockSize, &grid, &block, self->plan->handle,
+                       callback != NULL ? ask_shared : NULL, shared, (int)limit));
     shared_of_block = outer;
     if (PyErr_Occurred()) {
         return NULL;
@@ -127,12 +124,9 @@ static PyObject *Function_available_shared_impl(PyObject *op, PyObject *const *a
                           CUDA_ERROR_INVALID_VALUE, "blocks = %zu", blocks);
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuOccupancyAvailableDynamicSMemPerBlock, &shared, self->plan->handle,
-                  (int)blocks, threads);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuOccupancyAvailableDynamicSMemPerBlock, &shared,
+                         self->plan->handle, (int)blocks, threads));
     return status == CUDA_SUCCESS
                ? PyLong_FromSize_t(shared)
                : cud_raise_with(self->state, "cuOccupancyAvailableDynamicSMemPerBlock", status,
@@ -186,11 +180,9 @@ static PyObject *Function_max_cluster_size_impl(PyObject *op, PyObject *const *a
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuOccupancyMaxPotentialClusterSize, &size, self->plan->handle, &config);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(
+        self->context, status,
+        CU_BESIDE(status, cuOccupancyMaxPotentialClusterSize, &size, self->plan->handle, &config));
     return status == CUDA_SUCCESS
                ? PyLong_FromLong(size)
                : cud_raise_with(self->state, "cuOccupancyMaxPotentialClusterSize", status,
@@ -213,11 +205,9 @@ static PyObject *Function_max_active_clusters_impl(PyObject *op, PyObject *const
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuOccupancyMaxActiveClusters, &clusters, self->plan->handle, &config);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(
+        self->context, status,
+        CU_BESIDE(status, cuOccupancyMaxActiveClusters, &clusters, self->plan->handle, &config));
     return status == CUDA_SUCCESS ? PyLong_FromLong(clusters)
                                   : cud_raise_with(self->state, "cuOccupancyMaxActiveClusters",
                                                    status, "kernel '%U'", self->name);

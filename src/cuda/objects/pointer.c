@@ -238,10 +238,7 @@ static int DeviceView_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void DeviceView_dealloc(PyObject *op) {
     View *self = (View *)op;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     cud_unpin(self->allocation);
     Py_XDECREF((PyObject *)self->allocation);
     Py_XDECREF(self->owner);
@@ -314,19 +311,6 @@ static PyObject *PointerHolderBase_new(PyTypeObject *type, PyObject *Py_UNUSED(a
     return (PyObject *)self;
 }
 
-static int PointerHolderBase_traverse(PyObject *op, visitproc visit, void *arg) {
-    CUD_VISIT(op);
-    return 0;
-}
-
-static void PointerHolderBase_dealloc(PyObject *op) {
-    PyObject_GC_UnTrack(op);
-    if (((CudObject *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
-    cud_object_free(op);
-}
-
 static PyObject *PointerHolderBase_get_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return PyErr_Format(PyExc_NotImplementedError,
                         "%s.get_pointer: a subclass of PointerHolderBase must define it and return "
@@ -380,8 +364,8 @@ static PyType_Slot PointerHolderBase_slots[] = {
     {Py_tp_doc, (void *)"Base for your own classes that represent device memory: define "
                         "get_pointer(), and calls and kernels accept their instances."},
     {Py_tp_new, (void *)PointerHolderBase_new},
-    {Py_tp_dealloc, (void *)PointerHolderBase_dealloc},
-    {Py_tp_traverse, (void *)PointerHolderBase_traverse},
+    {Py_tp_dealloc, (void *)cud_object_dealloc},
+    {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_nb_int, (void *)PointerHolderBase_index},
     {Py_nb_index, (void *)PointerHolderBase_index},
     {Py_tp_methods, PointerHolderBase_methods},

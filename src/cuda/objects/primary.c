@@ -43,16 +43,12 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     CUresult status = CUDA_SUCCESS;
     unsigned int flags = 0;
     int active = 1;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
     if (status == CUDA_SUCCESS &&
         !active) { /* before the next line activates it, possibly at the same address */
         mark_others_dead(state, device, NULL);
     }
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuDevicePrimaryCtxRetain, &handle, device);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuDevicePrimaryCtxRetain, &handle, device);
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuDevicePrimaryCtxRetain", status);
     }
@@ -170,9 +166,7 @@ int cud_context_follow_default(State *state, Context *wanted) {
         return 0;
     }
     /* Later work goes to another default stream, which is not ordered with this one. */
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuStreamSynchronize, NULL);
-    Py_END_ALLOW_THREADS
+    CU_NOGIL(status, cuStreamSynchronize, NULL);
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuCtxSetCurrent, wanted->handle);
     }

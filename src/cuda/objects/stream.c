@@ -205,9 +205,7 @@ static void Stream_dealloc(PyObject *op) {
             if (self->spare != NULL) {
                 cud_keepalive_stream_gone(self->spare);
             }
-            Py_BEGIN_ALLOW_THREADS
-            CU_CALL(status, cuStreamDestroy, self->handle);
-            Py_END_ALLOW_THREADS
+            CU_NOGIL(status, cuStreamDestroy, self->handle);
             if (self->spare != NULL) {
                 CU_BESIDE(status, cuStreamDestroy, self->spare);
             }
@@ -332,11 +330,7 @@ static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamQuery, self->handle);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuStreamQuery, self->handle));
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuStreamQuery", status);
     }
@@ -437,11 +431,8 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     CUresult status;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status,
+               CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority));
     return status == CUDA_SUCCESS ? PyLong_FromLong(priority)
                                   : cud_raise(self->state, "cuStreamGetPriority", status);
 }
@@ -457,11 +448,7 @@ static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     CUresult status;
-    ContextGuard guard;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags);
-        cud_context_leave(&guard);
-    }
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags));
     return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags)
                                   : cud_raise(self->state, "cuStreamGetFlags", status);
 }

@@ -31,10 +31,7 @@ static void Texture_dealloc(PyObject *op) {
     Texture *self = (Texture *)op;
     ContextGuard guard;
     CUresult status;
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->handle != 0) {
         cud_live[LIVE_TEXTURE]--;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {

@@ -126,9 +126,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 static PyObject *platform_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     cl_uint n = 0;
     cl_int status = CL_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clGetPlatformIDs, 0, NULL, &n);
     return PyLong_FromUnsignedLong(
         status == CL_SUCCESS ? n : 0); /* most loaders report "no platform" as an error */
 }

@@ -28,6 +28,13 @@ extern PgDriver ocl_driver;
     ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) || \
             (PG_UNLIKELY(cl.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0)                    \
                                         : ((status) = cl.fn(__VA_ARGS__), 0))))
+/* The same without the GIL. */
+#define CL_NOGIL(status, ...)         \
+    do {                              \
+        Py_BEGIN_ALLOW_THREADS        \
+        CL_CALL(status, __VA_ARGS__); \
+        Py_END_ALLOW_THREADS          \
+    } while (0)
 /* Makes a call that returns a handle and whose last argument receives the status. */
 #define CL_MAKE(out, status, fn, ...)                                                        \
     ((out) = (PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &(status))) \

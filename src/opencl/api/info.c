@@ -30,30 +30,20 @@ static cl_ulong read_unsigned(const unsigned char *bytes, size_t size) {
 
 static PyObject *integers(const unsigned char *bytes, size_t size, size_t width) {
     size_t n = size / width;
-    PyObject *list = PyList_New((Py_ssize_t)n);
+    PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < n; i++) {
-        PyObject *item = PyLong_FromUnsignedLongLong(read_unsigned(bytes + i * width, width));
-        if (item == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+        pg_append(&list, PyLong_FromUnsignedLongLong(read_unsigned(bytes + i * width, width)));
     }
     return list;
 }
 
 static PyObject *signed_integers(const unsigned char *bytes, size_t size) {
     size_t n = size / sizeof(intptr_t);
-    PyObject *list = PyList_New((Py_ssize_t)n);
+    PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < n; i++) {
         intptr_t value;
         memcpy(&value, bytes + i * sizeof value, sizeof value);
-        PyObject *item = PyLong_FromSsize_t((Py_ssize_t)value);
-        if (item == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+        pg_append(&list, PyLong_FromSsize_t((Py_ssize_t)value));
     }
     return list;
 }
@@ -71,10 +61,10 @@ static PyObject *name_versions(State *state, const unsigned char *bytes, size_t 
             PyStructSequence_SetItem(
                 item, 1, PyUnicode_DecodeUTF8(row.name, (Py_ssize_t)strlen(row.name), "replace"));
         }
-        if (item == NULL || PyErr_Occurred() || PyList_Append(list, item) < 0) {
-            Py_CLEAR(list);
+        if (PyErr_Occurred()) {
+            Py_CLEAR(item);
         }
-        Py_XDECREF(item);
+        pg_append(&list, item);
     }
     return list;
 }
@@ -85,11 +75,7 @@ static PyObject *devices(State *state, const unsigned char *bytes, size_t size) 
     for (size_t i = 0; list != NULL && i < n; i++) {
         cl_device_id id;
         memcpy(&id, bytes + i * sizeof id, sizeof id);
-        PyObject *item = ocl_device_wrap(state, id, NULL, 0);
-        if (item == NULL || PyList_Append(list, item) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(item);
+        pg_append(&list, ocl_device_wrap(state, id, NULL, 0));
     }
     return list;
 }

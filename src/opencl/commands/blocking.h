@@ -19,9 +19,7 @@ int ocl_choose_wait(Queue *queue, const WaitList *list, size_t bytes, int blocki
 #define OCL_ENQUEUE_COPY(queue, blocking, status, fn, ...)                 \
     do {                                                                   \
         if (ocl_queue_may_block(queue) || (blocking) == OCL_WAIT_DRIVER) { \
-            Py_BEGIN_ALLOW_THREADS                                         \
-            CL_CALL(status, fn, __VA_ARGS__);                              \
-            Py_END_ALLOW_THREADS                                           \
+            CL_NOGIL(status, fn, __VA_ARGS__);                             \
         } else {                                                           \
             CL_CALL(status, fn, __VA_ARGS__);                              \
         }                                                                  \

@@ -654,14 +654,9 @@ static PyObject *get_supported_image_formats_impl(PyObject *module, PyObject *co
     if (ocl_image_formats(state, context, flags, type, &formats, &n) < 0) {
         return NULL;
     }
-    PyObject *list = PyList_New((Py_ssize_t)n);
+    PyObject *list = PyList_New(0);
     for (cl_uint i = 0; list != NULL && i < n; i++) {
-        PyObject *format = ocl_image_format_new(state, formats[i]);
-        if (format == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, format);
+        pg_append(&list, ocl_image_format_new(state, formats[i]));
     }
     PyMem_Free(formats);
     return list;

@@ -56,10 +56,8 @@ static cl_int enqueue(Kernel *self, Queue *queue, const KernelRange *range, cons
         pin(self, values, 1);
         PyThread_acquire_lock(self->lock, WAIT_LOCK); /* released at once: a waiter holds it only
                                                        * briefly, and needs no GIL to release it */
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
-                (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
+                 (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
         PyThread_release_lock(self->lock);
         pin(self, values, 0);
     } else {
@@ -238,17 +236,13 @@ fail:
 /* ---- the call -------------------------------------------------------------------------------- */
 
 static PyObject *wrong_count(Kernel *self, Py_ssize_t given) {
-    PyObject *list = PyList_New(0), *separator = PyUnicode_FromString(", "), *joined = NULL;
+    PyObject *list = PyList_New(0);
     for (cl_uint i = 0; list != NULL && i < self->n_args; i++) {
         PyObject *declaration = self->slots[i].declaration;
-        PyObject *text = declaration != NULL ? Py_NewRef(declaration)
-                                             : PyUnicode_FromFormat("arg%u", (unsigned)i);
-        if (text == NULL || PyList_Append(list, text) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(text);
+        pg_append(&list, declaration != NULL ? Py_NewRef(declaration)
+                                             : PyUnicode_FromFormat("arg%u", (unsigned)i));
     }
-    joined = list != NULL && separator != NULL ? PyUnicode_Join(separator, list) : NULL;
+    PyObject *joined = pg_join(", ", list);
     if (joined != NULL) {
         PyErr_Format(PyExc_TypeError,
                      "kernel '%U' takes %u argument%s (%U) after queue, global size and local "
@@ -256,8 +250,6 @@ static PyObject *wrong_count(Kernel *self, Py_ssize_t given) {
                      self->name, (unsigned)self->n_given, self->n_given == 1 ? "" : "s", joined,
                      given, given == 1 ? "was" : "were");
     }
-    Py_XDECREF(list);
-    Py_XDECREF(separator);
     Py_XDECREF(joined);
     return NULL;
 }

@@ -71,11 +71,7 @@ void ocl_unmap_discarded(Queue *queue, cl_mem mem, void *pointer, cl_event event
 
 static void MemoryMap_dealloc(PyObject *op) {
     MemoryMap *self = (MemoryMap *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->pointer != NULL) {
         unmap(self->queue, self->mem, self->pointer,
               self->mapped != NULL ? self->mapped->event : NULL);
@@ -89,8 +85,7 @@ static void MemoryMap_dealloc(PyObject *op) {
     Py_XDECREF(self->mapped);
     Py_XDECREF(self->memory);
     Py_XDECREF(self->queue);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 PG_DOC(MemoryMap_release__doc__, "release", "$self, queue=None, wait_for=None",

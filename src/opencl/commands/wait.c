@@ -138,9 +138,7 @@ int ocl_wait_done(State *state, cl_event event, int *failed) {
     *failed = status == CL_SUCCESS && exec < 0;
     if (result == 0 && status != CL_SUCCESS) { /* the driver did not report the command's status,
                                                 * but may be able to wait */
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clWaitForEvents, 1, &event);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clWaitForEvents, 1, &event);
     }
     return result;
 }
@@ -152,9 +150,7 @@ static void flush_queue_of(cl_event event) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
     if (status == CL_SUCCESS && queue != NULL) {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFlush, queue);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clFlush, queue);
     }
 }
 
@@ -176,18 +172,14 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
         if ((ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && status == CL_SUCCESS &&
             exec == CL_COMPLETE) { /* a query is not a synchronization point (OpenCL 1.2, 5.9), but
                                     * this wait is */
-            Py_BEGIN_ALLOW_THREADS
-            CL_CALL(status, clWaitForEvents, 1, &event);
-            Py_END_ALLOW_THREADS
+            CL_NOGIL(status, clWaitForEvents, 1, &event);
             if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
                 is_done(event, &exec, &status);
                 exec = exec < 0 ? exec : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
             }
         }
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clWaitForEvents, 1, &event);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clWaitForEvents, 1, &event);
         if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
             is_done(event, &exec, &status);
         }

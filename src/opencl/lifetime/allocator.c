@@ -23,15 +23,10 @@ static int Allocator_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Allocator_dealloc(PyObject *op) {
     Allocator *self = (Allocator *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     Py_XDECREF(self->queue);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* Makes the driver allocate a buffer's memory now. */
@@ -66,9 +61,7 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
         if (idle && (queue->device->platform->quirks & OCL_QUIRK_SLOW_UNLESS_BLOCKING)) {
             unsigned number = queue->enqueued;
             cl_int waited = CL_SUCCESS;
-            Py_BEGIN_ALLOW_THREADS
-            CL_CALL(waited, clWaitForEvents, 1, &event);
-            Py_END_ALLOW_THREADS
+            CL_NOGIL(waited, clWaitForEvents, 1, &event);
             if (waited == CL_SUCCESS) {
                 ocl_queue_done(queue, number);
             }

@@ -417,9 +417,7 @@ static void attach_record(State *state, cl_event event, Pending *record) {
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clWaitForEvents, 1, &event);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clWaitForEvents, 1, &event);
     if (status == CL_SUCCESS || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
         Pending_finish(record);
     } /* otherwise it is unknown when the memory is free, so it is kept */

@@ -176,9 +176,7 @@ void ocl_keepalive_for_queue(Queue *queue, PyObject *object) {
     }
     if (status != PG_STATUS_FORKED) { /* the driver is failing: waiting is the only option left */
         Py_INCREF(queue);
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFinish, queue->queue);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clFinish, queue->queue);
         Py_DECREF(queue);
     }
     if (status == CL_SUCCESS) {

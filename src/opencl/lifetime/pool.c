@@ -203,12 +203,10 @@ static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
  * those are cleared. */
 static void Pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     pg_pool_end(&self->held, op, self->weakrefs);
     Py_XDECREF((PyObject *)self->allocator);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */

@@ -65,10 +65,7 @@ static int PooledBuffer_clear(PyObject *op) { /* the rest is needed to return th
 
 static void PooledBuffer_dealloc(PyObject *op) {
     Memory *self = (Memory *)op;
-    PyObject_GC_UnTrack(op);
-    if (PG_UNLIKELY(self->weakrefs != NULL)) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     Py_CLEAR(self->dict);
     Block *block = self->pool;
     if (block == NULL) {

@@ -81,9 +81,7 @@ cl_int ocl_enqueue_marker(Queue *queue, cl_event *event) {
 cl_int ocl_flush(Queue *queue) {
     cl_int status = CL_SUCCESS;
     if (ocl_queue_may_block(queue)) {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFlush, queue->queue);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clFlush, queue->queue);
     } else {
         CL_CALL(status, clFlush, queue->queue);
     }

@@ -65,12 +65,10 @@ static int ClassMethod_clear(PyObject *op) { /* plain stays, because the attribu
 }
 
 static void ClassMethod_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     ClassMethod_clear(op);
     Py_XDECREF(((ClassMethod *)op)->plain);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyType_Slot ClassMethod_slots[] = {

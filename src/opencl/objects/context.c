@@ -498,11 +498,7 @@ static int Context_clear(
 
 static void Context_dealloc(PyObject *op) {
     Context *self = (Context *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     ocl_unregister_instance(op);
     if (self->context != NULL) {
         CL_RELEASE(LIVE_CONTEXT, clReleaseContext, self->context);
@@ -513,8 +509,7 @@ static void Context_dealloc(PyObject *op) {
     PyMem_Free(self->devices);
     Py_XDECREF(self->given);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *device_list(Context *self) {
@@ -540,11 +535,8 @@ static PyObject *property_list(Context *self, const Info *row) {
                 ? ocl_platform_wrap(self->state, (cl_platform_id)PyLong_AsVoidPtr(value))
                 : Py_NewRef(value);
         PyObject *pair = object != NULL ? PyTuple_Pack(2, key, object) : NULL;
-        if (pair == NULL || PyList_Append(list, pair) < 0) {
-            Py_CLEAR(list);
-        }
         Py_XDECREF(object);
-        Py_XDECREF(pair);
+        pg_append(&list, pair);
     }
     Py_XDECREF(flat);
     return list;
@@ -607,27 +599,14 @@ static PyObject *Context_set_default_impl(PyObject *op, PyObject *const *a) {
 
 static PyObject *Context_repr(PyObject *op) {
     Context *self = (Context *)op;
-    PyObject *list = device_list(self), *separator = PyUnicode_FromString(", "),
-             *reprs = PyList_New(0), *joined = NULL, *repr = NULL;
-    if (list == NULL || separator == NULL || reprs == NULL) {
-        goto done;
+    PyObject *reprs = PyList_New(0), *repr = NULL;
+    for (Py_ssize_t i = 0; reprs != NULL && i < self->n_devices; i++) {
+        pg_append(&reprs, PyObject_Repr((PyObject *)self->devices[i]));
     }
-    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
-        PyObject *one = PyObject_Repr(PyList_GET_ITEM(list, i));
-        if (one == NULL || PyList_Append(reprs, one) < 0) {
-            Py_XDECREF(one);
-            goto done;
-        }
-        Py_DECREF(one);
-    }
-    joined = PyUnicode_Join(separator, reprs);
+    PyObject *joined = pg_join(", ", reprs);
     if (joined != NULL) {
         repr = PyUnicode_FromFormat("<pygpu.Context at %p on %U>", (void *)self->context, joined);
     }
-done:
-    Py_XDECREF(list);
-    Py_XDECREF(separator);
-    Py_XDECREF(reprs);
     Py_XDECREF(joined);
     return repr;
 }

@@ -198,19 +198,14 @@ static void release_sub_device(Device *self) {
 
 static void Device_dealloc(PyObject *op) {
     Device *self = (Device *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     ocl_unregister_instance(op);
     if (self->owned) {
         release_sub_device(self);
     }
     Py_XDECREF(self->platform);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Device_get(PyObject *op, void *closure) {
@@ -278,11 +273,7 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
                                 : ocl_raise(self->state, "clCreateSubDevices", status);
     for (cl_uint i = 0; i < n && status == CL_SUCCESS;
          i++) { /* each handle gets an owner or is released */
-        PyObject *device = ocl_device_wrap(self->state, ids[i], self->platform, 1);
-        if (device == NULL || (list != NULL && PyList_Append(list, device) < 0)) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(device);
+        pg_append(&list, ocl_device_wrap(self->state, ids[i], self->platform, 1));
     }
     PyMem_Free(ids);
 done:

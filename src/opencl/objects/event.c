@@ -342,10 +342,8 @@ PyType_Spec ocl_NannyEvent_spec = {.name = "pygpu.NannyEvent",
 /* ---- Profile --------------------------------------------------------------------------------- */
 
 static void Profile_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     Py_XDECREF(((Profile *)op)->event);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Profile_get(PyObject *op, void *closure) {

@@ -451,11 +451,7 @@ static int read_gl_properties(State *state, const char *call, PyObject *list, Py
 static PyObject *list_devices(State *state, const cl_device_id *ids, size_t n) {
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < n; i++) {
-        PyObject *device = ocl_device_wrap(state, ids[i], NULL, 0);
-        if (device == NULL || PyList_Append(list, device) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(device);
+        pg_append(&list, ocl_device_wrap(state, ids[i], NULL, 0));
     }
     return list;
 }

@@ -41,11 +41,9 @@ static int ImageDescriptor_clear(PyObject *op) {
 }
 
 static void ImageDescriptor_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     ImageDescriptor_clear(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static int deleted(PyObject *value, const char *name) {

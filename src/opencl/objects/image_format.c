@@ -192,9 +192,7 @@ OCL_MADE_BY_INIT_IF(ImageFormat, ImageFormat, ImageFormatType, is_made, sizeof(O
                     moved) /* no weak references: moved() moves them */
 
 static void ImageFormat_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *ImageFormat_repr(PyObject *op) {

@@ -243,7 +243,6 @@ static int Kernel_clear(PyObject *op) {
 
 static void Kernel_dealloc(PyObject *op) {
     Kernel *self = (Kernel *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     kernel_unlist(self);
     if (self->weakrefs != NULL) {
@@ -265,8 +264,7 @@ static void Kernel_dealloc(PyObject *op) {
     }
     Py_XDECREF(self->context);
     Py_XDECREF(self->name);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- information ----------------------------------------------------------------------------- */

@@ -32,12 +32,10 @@ static int is_made(const LocalMemory *self) {
 OCL_MADE_BY_INIT_IF(LocalMemory, LocalMemory, LocalMemoryType, is_made, sizeof(LocalMemory), NULL)
 
 static void LocalMemory_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     if (((LocalMemory *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *LocalMemory_repr(PyObject *op) {

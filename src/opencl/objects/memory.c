@@ -216,11 +216,7 @@ static int Memory_clear(PyObject *op) { /* the device uses hostbuf until the dri
 
 void ocl_memory_dealloc(PyObject *op) {
     Memory *self = (Memory *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->mem != NULL) {
         cl_mem mem = self->mem;
         self->mem = NULL;
@@ -234,8 +230,7 @@ void ocl_memory_dealloc(PyObject *op) {
     Py_XDECREF(self->hostbuf);
     Py_XDECREF(self->context);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Memory_get(PyObject *op, void *closure) {

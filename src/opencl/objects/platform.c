@@ -98,15 +98,10 @@ static int Platform_clear(PyObject *op) {
 }
 
 static void Platform_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
+    pg_untrack(op, ((Platform *)op)->weakrefs);
     Platform_clear(op);
-    if (((Platform *)op)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
     ocl_unregister_instance(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Platform_get(PyObject *op, void *closure) {
@@ -188,11 +183,7 @@ static PyObject *Platform_get_devices_impl(PyObject *op, PyObject *const *a) {
     list = PyList_New(0);
     for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
         ocl_note_device(ids[i]);
-        PyObject *device = ocl_device_wrap(self->state, ids[i], self, 0);
-        if (device == NULL || PyList_Append(list, device) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(device);
+        pg_append(&list, ocl_device_wrap(self->state, ids[i], self, 0));
     }
 done:
     PyMem_Free(ids);
@@ -285,9 +276,7 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     }
     cl_uint n = 0, found;
     cl_int status = CL_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clGetPlatformIDs, 0, NULL, &n);
     if (status == -1001 /* PLATFORM_NOT_FOUND_KHR */ || (status == CL_SUCCESS && n == 0)) {
         PyObject *loader = PyImport_ImportModule("pygpu._src.drivers.opencl_loader");
         PyObject *advice =
@@ -314,11 +303,7 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     PyObject *list = status == CL_SUCCESS ? PyList_New(0)
                                           : ocl_raise(state, "clGetPlatformIDs", status);
     for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
-        PyObject *platform = ocl_platform_wrap(state, ids[i]);
-        if (platform == NULL || PyList_Append(list, platform) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(platform);
+        pg_append(&list, ocl_platform_wrap(state, ids[i]));
     }
     PyMem_Free(ids);
     return list;

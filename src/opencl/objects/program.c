@@ -360,11 +360,7 @@ static int Program_clear(PyObject *op) { /* kernels refer back to the program */
 
 static void Program_dealloc(PyObject *op) {
     Program *self = (Program *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     Py_XDECREF(self->last_name);
     Py_XDECREF(self->kernels); /* before the program, because drivers prefer that order */
     if (self->program != NULL) {
@@ -379,8 +375,7 @@ static void Program_dealloc(PyObject *op) {
     Py_XDECREF(self->options);
     Py_XDECREF(self->checks);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static Py_hash_t Program_hash(PyObject *op) {
@@ -419,8 +414,7 @@ static void explain_missing(Program *self, PyObject *name) {
         PyErr_Restore(type, value, traceback);
         return;
     }
-    PyObject *names = program_kernel_names(self), *comma = PyUnicode_FromString(", ");
-    PyObject *joined = names != NULL && comma != NULL ? PyUnicode_Join(comma, names) : NULL;
+    PyObject *joined = pg_join(", ", program_kernel_names(self));
     PyErr_Clear();
     if (joined != NULL && PyUnicode_GetLength(joined) > 0) {
         PyErr_Format(PyExc_AttributeError,
@@ -430,8 +424,6 @@ static void explain_missing(Program *self, PyObject *name) {
         PyErr_Format(PyExc_AttributeError,
                      "the program has no kernel or attribute '%U', and no kernels at all", name);
     }
-    Py_XDECREF(names);
-    Py_XDECREF(comma);
     Py_XDECREF(joined);
     Py_XDECREF(type);
     Py_XDECREF(value);
@@ -538,10 +530,7 @@ PyObject *program_all_kernels(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         } else {
             kernel = make_kernel(self, name);
         }
-        if (list != NULL && (kernel == NULL || PyList_Append(list, kernel) < 0)) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(kernel);
+        pg_append(&list, kernel);
     }
     Py_XDECREF(names);
     return list;

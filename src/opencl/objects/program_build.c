@@ -151,9 +151,7 @@ static PyObject *Program_primitive_build_impl(PyObject *op, PyObject *const *a) 
     }
     cl_program program = self->program;
     cl_int status = CL_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clBuildProgram, program, n, n > 0 ? ids : NULL, options, NULL, NULL);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clBuildProgram, program, n, n > 0 ? ids : NULL, options, NULL, NULL);
     PyMem_Free(ids);
     Py_XDECREF(keep);
     return finish_build(self, "clBuildProgram", status, PROGRAM_BUILT, a[0]);
@@ -231,10 +229,8 @@ static PyObject *Program_primitive_compile_impl(PyObject *op, PyObject *const *a
         cl_program program = self->program;
         cl_uint count = (cl_uint)n_headers;
         cl_int status = CL_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clCompileProgram, program, n, n > 0 ? ids : NULL, options, count,
-                count > 0 ? headers : NULL, count > 0 ? names : NULL, NULL, NULL);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clCompileProgram, program, n, n > 0 ? ids : NULL, options, count,
+                 count > 0 ? headers : NULL, count > 0 ? names : NULL, NULL, NULL);
         result = finish_build(self, "clCompileProgram", status, PROGRAM_COMPILED, a[0]);
     }
     PyMem_Free(headers);
@@ -375,9 +371,7 @@ static PyObject *Program_load_impl(PyObject *op, PyObject *const *a) {
         return NULL;
     }
     cl_int status = CL_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clBuildProgram, program, 0, NULL, options, NULL, NULL);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clBuildProgram, program, 0, NULL, options, NULL, NULL);
     if (status != CL_SUCCESS) {
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, program);
         return ocl_raise(self->state, "clBuildProgram", status);

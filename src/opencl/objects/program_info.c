@@ -191,12 +191,8 @@ PyObject *program_kernel_names(Program *self) {
     }
     PyObject *names = PyList_New(0);
     for (cl_uint i = 0; names != NULL && i < n; i++) {
-        PyObject *name =
-            ocl_info(self->state, &kernels[i], Kernel_query, "clGetKernelInfo", &function_name);
-        if (name == NULL || PyList_Append(names, name) < 0) {
-            Py_CLEAR(names);
-        }
-        Py_XDECREF(name);
+        pg_append(&names, ocl_info(self->state, &kernels[i], Kernel_query, "clGetKernelInfo",
+                                   &function_name));
     }
     release_kernels(kernels, n);
     return names;
@@ -250,10 +246,7 @@ static PyObject *describe_kernel(cl_kernel kernel) {
             Py_DECREF(list);
             return entry;
         }
-        if (entry == NULL || PyList_Append(list, entry) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(entry);
+        pg_append(&list, entry);
     }
     return list;
 }

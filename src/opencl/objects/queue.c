@@ -165,9 +165,7 @@ static cl_command_queue make_other(const Queue *self, cl_int *status) {
 
 static cl_int finish_handle(cl_command_queue handle) {
     cl_int status = CL_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clFinish, handle);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(status, clFinish, handle);
     return status;
 }
 
@@ -446,11 +444,7 @@ static int Queue_clear(PyObject *op) { /* cycles run through user attributes; co
 
 static void Queue_dealloc(PyObject *op) {
     Queue *self = (Queue *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     ocl_unregister_instance(op);
     ocl_queue_forget_order(self);
     ocl_gates_release(self->gates);
@@ -469,8 +463,7 @@ static void Queue_dealloc(PyObject *op) {
     Py_XDECREF(self->device);
     Py_XDECREF(self->context);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Queue_get(PyObject *op, void *closure) {
@@ -523,9 +516,7 @@ static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (Queue_is_idle(self)) { /* so it does not block */
         CL_CALL(status, clFlush, self->queue);
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFlush, self->queue);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clFlush, self->queue);
     }
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
 }
@@ -545,9 +536,7 @@ int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
         return 0;
     }
     ocl_live[LIVE_EVENT]++;
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(*status, clFlush, self->queue);
-    Py_END_ALLOW_THREADS
+    CL_NOGIL(*status, clFlush, self->queue);
     if (*status == CL_SUCCESS) {
         result = ocl_wait_done(self->state, event, failed);
     }
@@ -568,9 +557,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or signals are not
                                                         * handled in this thread: the driver's own
                                                         * wait suffices */
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFinish, self->queue);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(status, clFinish, self->queue);
     } else {
         int failed;
         do { /* A failed command is not an error of finish(), nor of clFinish. But on PoCL,

@@ -244,18 +244,13 @@ static int Sampler_clear(PyObject *op) { /* the context must outlive the sampler
 
 static void Sampler_dealloc(PyObject *op) {
     Sampler *self = (Sampler *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     if (self->sampler != NULL) {
         CL_RELEASE(LIVE_SAMPLER, clReleaseSampler, self->sampler);
     }
     Sampler_clear(op);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 static PyObject *Sampler_get(PyObject *op, void *closure) {

@@ -176,11 +176,7 @@ static int Svm_clear(PyObject *op) { /* the rest is needed to release the memory
 
 void ocl_svm_dealloc(PyObject *op) {
     Svm *self = (Svm *)op;
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
+    pg_untrack(op, self->weakrefs);
     return_memory(self);
     ocl_usage_clear(&self->own_usage);
     Py_XDECREF(self->mem);
@@ -189,8 +185,7 @@ void ocl_svm_dealloc(PyObject *op) {
     Py_XDECREF(self->interface);
     Py_XDECREF(self->context);
     Py_XDECREF(self->dict);
-    type->tp_free(op);
-    Py_DECREF(type);
+    pg_object_free(op);
 }
 
 /* ---- methods; mapping is done in Python, see pygpu/_src/runtime/opencl/svm.py ---------------- */

@@ -269,9 +269,7 @@ static int set_driver_status(Event *self, struct UserEventRecord *record, cl_int
     if (record->device != NULL && still >= 0) {
         CL_CALL(*status, clSetUserEventStatus, self->event, sent);
     } else if (still >= 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(*status, clSetUserEventStatus, self->event, sent);
-        Py_END_ALLOW_THREADS
+        CL_NOGIL(*status, clSetUserEventStatus, self->event, sent);
     }
     if (still > 0) {
         ocl_quiesce_end();
