@@ -25,7 +25,7 @@ from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import WEAK_INT, ObjectType
 from pygpu._src.jit.walk.context import FunctionContext
-from pygpu._src.jit.walk.registry import count
+from pygpu._src.jit.walk.registry import Args, Kwargs, count
 
 from .. import _cuda
 
@@ -56,9 +56,7 @@ PG_INLINE void pg_grid_sync(void)
 """
 
 
-def _sync(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _sync(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("sync", args, kwargs, 0, 0)
     fc.statement_only(node, "sync()")
     fc.unit.cooperative = True
@@ -84,9 +82,7 @@ class _Grid:
 _GRID = _Grid()
 
 
-def _this_grid(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _this_grid(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("this_grid", args, kwargs, 0, 0)
     if fc.unit.dialect != "cuda":
         raise fc.source.error("OpenCL has no barrier of all groups; launch two kernels", node)

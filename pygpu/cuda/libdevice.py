@@ -30,7 +30,7 @@ from pygpu._src.jit.calls.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar, TupleType
 from pygpu._src.jit.walk.context import FunctionContext
-from pygpu._src.jit.walk.registry import WrongCall, count
+from pygpu._src.jit.walk.registry import Args, Kwargs, WrongCall, count
 
 # By results and parameters: d float64, f float32, i int32, l int64, h the bits of a float16.
 _FUNCTIONS = {
@@ -131,9 +131,7 @@ def _function(name: str, results: str, parameters: str) -> Intrinsic:
     outs = [Scalar(np.dtype(_TYPES[c])) for c in results]
     template = _TEXTS.get(name)
 
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"libdevice.{name}", args, kwargs, len(kinds), len(kinds))
         if fc.unit.dialect != "cuda":
             raise WrongCall("libdevice functions exist on CUDA only; use math or NumPy")

@@ -18,7 +18,7 @@ from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
 from ..walk.items import length_value
-from ..walk.registry import Handler, WrongCall, count, handles
+from ..walk.registry import Args, Handler, Kwargs, WrongCall, count, handles
 from ..walk.stores import fill, writable
 from . import reductions
 from .intrinsics import local
@@ -42,9 +42,7 @@ def _own(
     return made
 
 
-def _filled(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _filled(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     function = fc.expr(node.func).const
     name = function.__name__
     like = name.endswith("_like")
@@ -92,18 +90,14 @@ def _method(name: str) -> Callable[[_HandlerT], _HandlerT]:
 
 
 @_method("copy")
-def _copy(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _copy(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("copy", args, kwargs, 1, 1)
     assert isinstance(args[0].type, ArrayType)
     return _converted(fc, node, args[0], args[0].type.item_dtype, "copy")
 
 
 @_method("astype")
-def _astype(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _astype(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("astype", args, kwargs, 2, 2)
     return _converted(fc, node, args[0], dtype_of(fc, args[1], node), "astype")
 
@@ -117,9 +111,7 @@ def _converted(
 
 
 @_method("fill")
-def _fill(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _fill(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("fill", args, kwargs, 2, 2)
     fc.statement_only(node, "fill()")
     writable(fc, args[0], node)
@@ -128,9 +120,7 @@ def _fill(
 
 
 @_method("reshape")
-def _reshape(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _reshape(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     array, *given = args
     if len(given) == 1 and given[0].is_tuple:
         given = list(given[0].items)
@@ -179,41 +169,31 @@ def _divided(size: str, rest: str) -> str:
 
 
 @_method("ravel")
-def _ravel(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _ravel(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("ravel", args, kwargs, 1, 1)
     return _reshape(fc, node, [args[0], constant(fc, -1, node)], {})
 
 
 @_method("flatten")
-def _flatten(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _flatten(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("flatten", args, kwargs, 1, 1)
     return _ravel(fc, node, [_copy(fc, node, args, {})], {})
 
 
 @handles(np.reshape)
-def _np_reshape(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _np_reshape(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     if len(args) != 2 or kwargs or not args[0].is_array:
         raise WrongCall("numpy.reshape() takes an array and a shape in kernels")
     return _reshape(fc, node, args, {})
 
 
 @handles(np.ravel)
-def _np_ravel(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _np_ravel(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     if len(args) != 1 or kwargs or not args[0].is_array:
         raise WrongCall("numpy.ravel() takes an array in kernels")
     return _ravel(fc, node, args, {})
 
 
 @_method("item")
-def _item(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _item(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     raise WrongCall("item() is not supported for arrays in kernels; index the array: a[i]")

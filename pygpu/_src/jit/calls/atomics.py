@@ -15,7 +15,7 @@ from ..walk.context import FunctionContext
 from ..walk.index_checks import Checked, checked_atomic
 from ..walk.items import item_address
 from ..walk.operators import call_ufunc
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Args, Kwargs, WrongCall, count
 from .intrinsics import Intrinsic, kept
 
 _NATIVE_32 = {"exch": ("atomicExch", "atomic_xchg"), "and": ("atomicAnd", "atomic_and")}
@@ -108,9 +108,7 @@ def _atomic_function(fc: FunctionContext, op: str, t: ArrayType, node: ast.AST) 
 def _atomic(op: str, doc: str) -> Any:
     nargs = 4 if op == "cas" else 3
 
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"atomic.{op}", args, kwargs, nargs, nargs)
         array = args[0]
         if not array.is_array:
@@ -177,9 +175,7 @@ class _Atomic:
         raise AttributeError(f"there is no atomic.{name}; there are {names}")
 
     @staticmethod
-    def _compare_and_swap(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def _compare_and_swap(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count("atomic.compare_and_swap", args, kwargs, 3, 3)
         if not args[0].is_array:
             raise WrongCall("atomic.compare_and_swap() takes an array")

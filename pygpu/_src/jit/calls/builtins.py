@@ -21,7 +21,7 @@ from ..walk.conversions import cast, dtype_of
 from ..walk.date_operations import any_date
 from ..walk.items import length_value
 from ..walk.operators import binary, call_ufunc
-from ..walk.registry import HANDLERS, Handler, WrongCall, count, finds, handles
+from ..walk.registry import HANDLERS, Args, Handler, Kwargs, WrongCall, count, finds, handles
 from ..walk.stores import ufunc_of_arrays
 from .printing import emit_print
 
@@ -80,8 +80,8 @@ def _scalar_type(
     fc: FunctionContext,
     node: ast.Call,
     dtype: np.dtype[Any],
-    args: list[Value],
-    kwargs: dict[str, Value],
+    args: Args,
+    kwargs: Kwargs,
     wraps: bool,
 ) -> Value:
     if dtype.kind == "c" and len(args) == 2:
@@ -90,9 +90,7 @@ def _scalar_type(
     return cast(fc, node, args[0], dtype, node, wraps)
 
 
-def _ufunc(
-    fc: FunctionContext, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _ufunc(fc: FunctionContext, node: ast.Call, name: str, args: Args, kwargs: Kwargs) -> Value:
     ufunc: np.ufunc = getattr(np, name)
     if "out" in kwargs and len(args) == ufunc.nin:
         args = [*args, *(kwargs["out"].items if kwargs["out"].is_tuple else [kwargs["out"]])]
@@ -123,9 +121,7 @@ def _math_handler(name: str, function: Any) -> Handler:
     ufunc = _MATH[name]
     nin = getattr(np, ufunc).nin
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"math.{name}", args, kwargs, nin, nin)
         args = [_in_float(fc, node, a) for a in args]
         if all(a.is_const for a in args):
@@ -145,9 +141,7 @@ for _name in _MATH:
 
 
 def _cmath_handler(ufunc: str) -> Handler:
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"cmath.{node.func}", args, kwargs, 1, 1)
         return call_ufunc(fc, node, ufunc, [_in_complex(fc, node, args[0])])[0]
 
@@ -169,7 +163,7 @@ for _name in _CMATH:
 
 
 @handles(math.log, cmath.log)
-def _log(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _log(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("log", args, kwargs, 1, 2)
     is_complex = fc.expr(node.func).const is cmath.log
     args = [(_in_complex if is_complex else _in_float)(fc, node, a) for a in args]
@@ -180,9 +174,7 @@ def _log(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 def _rounded(name: str) -> Handler:
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"math.{name}", args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
         if value.dtype.kind in "biu":
@@ -199,9 +191,7 @@ HANDLERS[math.trunc] = _rounded("trunc")
 
 
 def _predicate(name: str) -> Handler:
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
         if value.dtype.kind in "biu":
@@ -217,17 +207,13 @@ for _name in ("isnan", "isinf", "isfinite"):
 
 
 @handles(math.hypot)
-def _hypot(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _hypot(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("math.hypot", args, kwargs, 2, 2)
     return call_ufunc(fc, node, "hypot", [_in_float(fc, node, a) for a in args])[0]
 
 
 @handles(math.remainder)
-def _remainder(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _remainder(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("math.remainder", args, kwargs, 2, 2)
     args = [_in_float(fc, node, a) for a in args]
     t = call_ufunc(fc, node, "fmod", args)[0].type
@@ -239,9 +225,7 @@ def _remainder(
 def _c_function(name: str) -> Handler:
     """Make the handler of a function that both languages have, but NumPy does not."""
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(f"math.{name}", args, kwargs, 1, 1)
         value = _in_float(fc, node, args[0])
         t = value.type
@@ -259,7 +243,7 @@ HANDLERS[math.gamma] = _c_function("tgamma")
 
 
 @handles(math.fsum, builtins.sum, math.prod)
-def _sum(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _sum(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     product = fc.expr(node.func).const is math.prod
     start = kwargs.pop("start", None) or constant(fc, int(product), node)
     name = "math.prod" if product else "sum"
@@ -273,7 +257,7 @@ def _sum(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 @handles(math.gcd)
-def _gcd(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _gcd(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("math.gcd", args, kwargs, 2, 2)
     found = call_ufunc(fc, node, "gcd", args)[0]
     found.nonneg = True
@@ -281,9 +265,7 @@ def _gcd(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 @handles(math.modf, math.frexp)
-def _parts(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _parts(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     name = "modf" if fc.expr(node.func).const is math.modf else "frexp"
     count(f"math.{name}", args, kwargs, 1, 1)
     found = call_ufunc(fc, node, name, [_in_float(fc, node, args[0])])
@@ -291,17 +273,13 @@ def _parts(
 
 
 @handles(math.ldexp)
-def _ldexp(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _ldexp(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("math.ldexp", args, kwargs, 2, 2)
     return call_ufunc(fc, node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]
 
 
 @handles(cmath.phase, np.angle)
-def _phase(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _phase(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("phase", args, kwargs, 1, 1)
     z = _in_complex(fc, node, args[0])
     assert isinstance(z.type, Scalar)
@@ -316,7 +294,7 @@ def _phase(
 
 
 @handles(builtins.int)
-def _int(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _int(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("int", args, kwargs, 0, 1)
     if not args:
         return constant(fc, 0, node)
@@ -334,9 +312,7 @@ def _int(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 @handles(builtins.float)
-def _float(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _float(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("float", args, kwargs, 0, 1)
     if not args:
         return constant(fc, 0.0, node)
@@ -356,9 +332,7 @@ def _float(
 
 
 @handles(builtins.bool)
-def _bool(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _bool(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("bool", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     if value.is_const:
@@ -367,18 +341,14 @@ def _bool(
 
 
 @handles(np.dtype)
-def _dtype(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _dtype(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """A dtype, which exists only while compiling: ``numpy.dtype("float32")``."""
     count("numpy.dtype", args, kwargs, 1, 1)
     return constant(fc, dtype_of(fc, args[0], node), node)
 
 
 @handles(builtins.complex)
-def _complex(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _complex(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("complex", args, kwargs, 1, 2)
     if all(a.is_const for a in args):
         return constant(fc, complex(*(a.const for a in args)), node)
@@ -402,7 +372,7 @@ def _make_complex(fc: FunctionContext, node: ast.AST, args: list[Value], t: Scal
 
 
 @handles(builtins.abs)
-def _abs(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _abs(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("abs", args, kwargs, 1, 1)
     if args[0].is_date:
         return call_ufunc(fc, node, "absolute", args)[0]
@@ -419,9 +389,7 @@ def _abs(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 def _extreme(name: str) -> Handler:
     sign = "<" if name == "min" else ">"
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         if len(args) == 1 and args[0].is_tuple:
             args = list(args[0].items)
         count(name, args, kwargs, 1, 1000)
@@ -462,9 +430,7 @@ HANDLERS[builtins.max] = _extreme("max")
 
 
 @handles(builtins.round)
-def _round(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _round(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("round", args, kwargs, 1, 2)
     value = fc.as_number(args[0], node)
     if all(a.is_const for a in args):
@@ -525,22 +491,20 @@ def _round_to(fc: FunctionContext, node: ast.Call, value: Value, digits: Value) 
 
 
 @handles(builtins.divmod)
-def _divmod(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _divmod(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("divmod", args, kwargs, 2, 2)
     items = [binary(fc, node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
     return tuple_of(items)
 
 
 @handles(builtins.pow)
-def _pow(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _pow(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("pow", args, kwargs, 2, 2)
     return binary(fc, node, ast.Pow(), *args)
 
 
 @handles(builtins.len)
-def _len(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _len(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("len", args, kwargs, 1, 1)
     value = args[0]
     if value.is_tuple:
@@ -551,9 +515,7 @@ def _len(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 @handles(builtins.tuple)
-def _tuple(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _tuple(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("tuple", args, kwargs, 1, 1)
     if args[0].is_tuple:
         return args[0]
@@ -577,9 +539,7 @@ def _class_of(value: Value) -> type:
 
 
 @handles(builtins.isinstance)
-def _isinstance(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _isinstance(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """Decided when the kernel is compiled. A float64, and with Numba's rules an int64, is also an
     instance of Python's class of its kind."""
     count("isinstance", args, kwargs, 2, 2)

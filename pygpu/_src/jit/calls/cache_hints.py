@@ -12,7 +12,7 @@ from ..types import VOID, ArrayType, Scalar
 from ..walk.context import FunctionContext
 from ..walk.index_checks import Checked
 from ..walk.items import item_address, load
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Args, Kwargs, WrongCall, count
 from ..walk.stores import store
 from .intrinsics import Intrinsic
 
@@ -48,9 +48,7 @@ def _address(
 
 
 def _load(name: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 2, 2)
         array, t, (pointer, index) = _address(fc, node, args, name)
         plain = t.dtype.kind in "iuf" and t.dtype.itemsize > 2 and t.space == "global"
@@ -63,9 +61,7 @@ def _load(name: str) -> Any:
 
 
 def _store(name: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 3, 3)
         fc.statement_only(node, f"{name}()")
         array, _, (pointer, index) = _address(fc, node, args, name)

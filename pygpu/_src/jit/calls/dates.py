@@ -14,13 +14,11 @@ from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.date_operations import constant_parts, date_of
 from ..walk.operators import call_ufunc
-from ..walk.registry import WrongCall, handles
+from ..walk.registry import Args, Kwargs, WrongCall, handles
 
 
 @handles(np.datetime64, np.timedelta64)
-def _make(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _make(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """``np.timedelta64(n, "s")``: from constants, or from a whole number of units."""
     made: Any = fc.expr(node.func).const
     if kwargs or not 1 <= len(args) <= 2:
@@ -39,9 +37,7 @@ def _make(
 
 
 @handles(np.isnat)
-def _isnat(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _isnat(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     if len(args) != 1 or kwargs or not args[0].is_date:
         raise WrongCall("numpy.isnat() takes one datetime64 or timedelta64")
     return call_ufunc(fc, node, "isnat", args)[0]

@@ -21,7 +21,7 @@ from ..signature import PointerType, Signature, Void, parse
 from ..source import KernelError
 from ..types import VOID, ArrayType, Scalar
 from ..walk.context import FunctionContext
-from ..walk.registry import Handler, WrongCall, count, finds, one_array
+from ..walk.registry import Args, Handler, Kwargs, WrongCall, count, finds, one_array
 
 # The folders of files that C sources include; compat sets it.
 search_paths: Callable[[], list[str]] = list
@@ -86,9 +86,7 @@ class ExternalFunction:
     def __call__(self, *args: Any) -> Any:
         raise TypeError(f"{self.name}() can only be called in a kernel")
 
-    def emit_call(
-        self, fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emit_call(self, fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         """Write a call in a kernel."""
         count(self.name, args, kwargs, len(self.sig.args), len(self.sig.args))
         if fc.unit.dialect != "cuda":
@@ -179,7 +177,5 @@ def _from_buffer(obj: Any) -> Handler | None:
     return _pointer_of if type(owner).__module__ in ("cffi.api", "_cffi_backend") else None
 
 
-def _pointer_of(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _pointer_of(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     return one_array("from_buffer", args, kwargs)

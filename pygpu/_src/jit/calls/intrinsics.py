@@ -21,7 +21,7 @@ from ..walk.conditionals import choose
 from ..walk.context import FunctionContext
 from ..walk.conversions import item_type
 from ..walk.operators import call_ufunc
-from ..walk.registry import Handler, WrongCall, count, one_array
+from ..walk.registry import Args, Handler, Kwargs, WrongCall, count, one_array
 from . import opencl_warps
 
 __all__ = [
@@ -154,7 +154,7 @@ def _warp_call(fc: FunctionContext, name: str, value: Value | Scalar, *args: str
     return f"{full}({', '.join(args)})"
 
 
-def _dimensions(args: list[Value], kwargs: dict[str, Value], name: str) -> int:
+def _dimensions(args: Args, kwargs: Kwargs, name: str) -> int:
     count(name, args, kwargs, 1, 1)
     if args[0].const not in (1, 2, 3):
         raise WrongCall(
@@ -170,14 +170,12 @@ def _per_dimension(macro: str, n: int) -> Value:
 
 
 @intrinsic("This thread among all of the grid: an int for grid(1), tuples for grid(2), grid(3).")
-def grid(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def grid(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     return _per_dimension("PG_ID", _dimensions(args, kwargs, "grid"))
 
 
 @intrinsic("How many threads the grid has: an int for gridsize(1), else a tuple.")
-def gridsize(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def gridsize(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     return _per_dimension("PG_IDS", _dimensions(args, kwargs, "gridsize"))
 
 
@@ -185,9 +183,7 @@ def gridsize(
 
 
 def _statement(name: str, text: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 0, 0)
         fc.statement_only(node, f"{name}()")
         fc.emit(f"{text};")
@@ -209,9 +205,7 @@ threadfence_system = _statement(
 
 
 def _vote(name: str, how: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 1, 1)
         fc.statement_only(node, f"{name}()")
         test = emit.truth(fc.as_number(args[0], node))
@@ -249,9 +243,7 @@ syncthreads_or = _vote("syncthreads_or", "any", "A barrier: whether it is true f
 
 
 @intrinsic("Wait for the threads of the warp that the mask names, all by default.")
-def syncwarp(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def syncwarp(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("syncwarp", args, kwargs, 0, 1)
     _warps(fc, node, "syncwarp")
     fc.statement_only(node, "syncwarp()")
@@ -271,9 +263,7 @@ def _mask(value: Value) -> str:
 
 
 def _shuffle(name: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 3, 3)
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
@@ -294,9 +284,7 @@ shfl_xor_sync = _shuffle("shfl_xor_sync", "shfl_xor_sync(mask, value, bits): lan
 
 
 def _ballot(name: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
         test = fc.as_number(args[1], node)
@@ -316,27 +304,21 @@ any_sync = _ballot("any_sync", "any_sync(mask, predicate): whether it is true fo
 
 
 @intrinsic("The lanes of the warp that are active, as bits.")
-def activemask(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def activemask(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("activemask", args, kwargs, 0, 0)
     _warps(fc, node, "activemask")
     return kept(fc, Value(_U32, _warp_call(fc, "activemask", _U32), nonneg=True))
 
 
 @intrinsic("The lanes below this one, as bits.")
-def lanemask_lt(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def lanemask_lt(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("lanemask_lt", args, kwargs, 0, 0)
     _warps(fc, node, "lanemask_lt")
     return Value(_U32, f"((1u << ({_FLAT} % 32)) - 1u)", nonneg=True)
 
 
 @intrinsic("eq_sync(mask, predicate): whether it is the same for all lanes.")
-def eq_sync(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def eq_sync(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("eq_sync", args, kwargs, 2, 2)
     _warps(fc, node, "eq_sync")
     test = fc.keep(Value(BOOL, emit.truth(fc.as_number(args[1], node)))).text
@@ -347,9 +329,7 @@ def eq_sync(
 
 
 def _match(name: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 2, 2)
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
@@ -377,9 +357,7 @@ match_all_sync = _match(
 
 
 @intrinsic("nanosleep(ns): suspend the thread for about so many nanoseconds.")
-def nanosleep(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def nanosleep(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("nanosleep", args, kwargs, 1, 1)
     _warps(fc, node, "nanosleep")
     fc.statement_only(node, "nanosleep()")
@@ -393,9 +371,7 @@ def nanosleep(
 
 
 def _bits(name: str, cuda32: str, cuda64: str, opencl: str, doc: str) -> Any:
-    def emitter(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
         if value.dtype.kind not in "iu":
@@ -424,7 +400,7 @@ ffs = _bits(
 
 
 @intrinsic("The bits of an integer in reverse order.")
-def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def brev(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("brev", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     wide = value.dtype.itemsize == 8
@@ -440,7 +416,7 @@ def brev(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
 
 
 @intrinsic("fma(a, b, c): a * b + c, rounded once.")
-def fma(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def fma(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("fma", args, kwargs, 3, 3)
     kinds = [fc.as_number(a, node) for a in args]
     # Otherwise all are literals.
@@ -453,14 +429,14 @@ def fma(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str
 
 
 @intrinsic("cbrt(x): the cube root of a float32 or float64.")
-def cbrt(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def cbrt(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("cbrt", args, kwargs, 1, 1)
     result: Value = call_ufunc(fc, node, "cbrt", args)[0]
     return result
 
 
 @intrinsic("selp(test, a, b): a if test else b, both evaluated.")
-def selp(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def selp(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("selp", args, kwargs, 3, 3)
     return choose(fc, node, emit.truth(fc.as_number(args[0], node)), args[1], args[2])
 
@@ -476,9 +452,7 @@ def kept(fc: FunctionContext, value: Value) -> Value:
 # ---- arrays made in kernels
 
 
-def _shape(
-    fc: FunctionContext, args: list[Value], kwargs: dict[str, Value], name: str
-) -> tuple[Any, Any]:
+def _shape(fc: FunctionContext, args: Args, kwargs: Kwargs, name: str) -> tuple[Any, Any]:
     """Return the shape and the dtype of shared.array(shape, dtype)."""
     given = dict(zip(("shape", "dtype"), args))
     for key, value in kwargs.items():
@@ -531,9 +505,7 @@ def _at_most(fc: FunctionContext, what: str, size: int, most: int, node: ast.AST
         raise fc.source.error(f"{what} of {size} bytes is too large; at most {most}", node)
 
 
-def _shared_array(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _shared_array(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
     dtype = item_type(fc, named, node)
@@ -556,9 +528,7 @@ def _shared_array(
     return Value(t, name, shape=[str(n) for n in shape])
 
 
-def _local_array(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _local_array(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     shape, named = _shape(fc, args, kwargs, "local.array")
     dtype = item_type(fc, named, node)
     size = _product(shape)
@@ -580,9 +550,7 @@ class _Const:
     """``const``"""
 
     @staticmethod
-    def _emit(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def _emit(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         return one_array("const.array_like", args, kwargs)
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from ..ir import Value
 from ..walk.calls import call_function
 from ..walk.context import FunctionContext
-from ..walk.registry import HANDLERS, Handler
+from ..walk.registry import HANDLERS, Args, Handler, Kwargs
 
 
 def within(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
@@ -136,9 +136,7 @@ _WRITTEN: dict[Any, Any] = {
 
 
 def _handler(function: Any) -> Handler:
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         return call_function(fc, node, function, args, kwargs)
 
     return handler

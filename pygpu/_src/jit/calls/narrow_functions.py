@@ -24,7 +24,7 @@ from ..types import Scalar
 from ..walk.context import FunctionContext
 from ..walk.conversions import cast
 from ..walk.operators import call_ufunc
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Args, Kwargs, WrongCall, count
 from .intrinsics import Intrinsic
 
 # By NumPy's ufunc of the same meaning.
@@ -157,9 +157,7 @@ class NarrowFunctions:
         """Return the function that computes what NumPy's ufunc does."""
         full, nin = f"{self._module}.{name}", getattr(np, ufunc).nin
 
-        def emitter(
-            fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-        ) -> Value:
+        def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
             count(full, args, kwargs, nin, nin)
             given = [self._taken(fc, node, full, value, self._type) for value in args]
             result: Value = call_ufunc(fc, node, ufunc, given, strong=True)[0]
@@ -178,9 +176,7 @@ class NarrowFunctions:
         result = Scalar(np.dtype(gives)) if gives else own
         names = [k for k in _HELPERS if k in _needed(text)]
 
-        def emitter(
-            fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-        ) -> Value:
+        def emitter(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
             count(full, args, kwargs, len(kinds), len(kinds))
             fc.unit.need(own.dtype)
             given = [

@@ -13,14 +13,12 @@ from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
 from ..walk.operators import call_ufunc
-from ..walk.registry import WrongCall, count, handles
+from ..walk.registry import Args, Kwargs, WrongCall, count, handles
 from .builtins import _round
 
 
 @handles(np.where)
-def _where(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _where(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("numpy.where", args, kwargs, 3, 3)
     test = fc.as_number(args[0], node)
     if test.is_const:
@@ -29,18 +27,14 @@ def _where(
 
 
 @handles(np.clip)
-def _clip(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _clip(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("numpy.clip", args, kwargs, 3, 3)
     low = call_ufunc(fc, node, "maximum", [args[0], args[1]], strong=True)[0]
     return call_ufunc(fc, node, "minimum", [low, args[2]], strong=True)[0]
 
 
 @handles(np.round, np.around)
-def _np_round(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _np_round(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("numpy.round", args, kwargs, 1, 2)
     value = fc.as_number(args[0], node)
     if value.dtype.kind in "iu":
@@ -51,9 +45,7 @@ def _np_round(
 
 
 @handles(np.finfo, np.iinfo)
-def _limits(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _limits(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """Return the limits of a dtype, or of a number's dtype, as an object with constant
     attributes."""
     function = fc.expr(node.func).const
@@ -67,8 +59,6 @@ def _limits(
 
 
 @handles(np.real, np.imag)
-def _real(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _real(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     count("numpy.real", args, kwargs, 1, 1)
     raise WrongCall("write z.real or z.imag")

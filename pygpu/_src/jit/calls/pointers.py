@@ -10,26 +10,20 @@ from ..types import WEAK_INT, ArrayType
 from ..walk.attributes import product_text
 from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Args, Kwargs, WrongCall, count
 
 
-def carray(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def carray(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """A view of a pointer's memory in C order."""
     return _view(fc, node, args, kwargs, "carray")
 
 
-def farray(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def farray(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """The same in Fortran order."""
     return _view(fc, node, args, kwargs, "farray")
 
 
-def _view(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value], name: str
-) -> Value:
+def _view(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs, name: str) -> Value:
     given = dict(zip(("pointer", "shape", "dtype"), args), **kwargs)
     count(name, list(given.values()), {}, 2, 3)
     pointer, shape = args[0], given.get("shape")

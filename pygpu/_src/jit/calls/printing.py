@@ -13,7 +13,7 @@ from ..types import VOID, WEAK_FLOAT
 from ..walk.context import FunctionContext
 from ..walk.formatted import Formatted
 from ..walk.optional import unwrapped
-from ..walk.registry import WrongCall
+from ..walk.registry import Args, Kwargs, WrongCall
 from .intrinsics import Index3
 
 _MOST = 32  # items that CUDA's printf accepts
@@ -25,9 +25,7 @@ _FORMAT = {
 }
 
 
-def emit_print(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def emit_print(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     """``print(...)``"""
     fc.statement_only(node, "print()")
     for name, value in kwargs.items():

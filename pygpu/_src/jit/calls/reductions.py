@@ -19,7 +19,7 @@ from ..walk.calls import call_function
 from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
-from ..walk.registry import HANDLERS, Handler, WrongCall, handles
+from ..walk.registry import HANDLERS, Args, Handler, Kwargs, WrongCall, handles
 from ..walk.truth import truth_of_value
 from .builtins import _extreme, _sum
 
@@ -231,9 +231,7 @@ METHODS: dict[str, Handler] = {}  # methods of arrays; the array is the first ar
 def _handler(name: str, function: Any, computed_in: Any) -> Handler:
     takes_dtype = computed_in is not _same
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         kwargs = dict(kwargs)
         named = kwargs.pop("dtype", None) if takes_dtype else None
         given = {}
@@ -274,9 +272,7 @@ def _of_python(name: str, of_items: Handler) -> Handler:
     """Python's function for one array, as an iterable of numbers, or the previous handler for
     other arguments."""
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         if len(args) == 1 and not kwargs and args[0].is_array and len(args[0].shape) == 1:
             return HANDLERS[getattr(np, name)](fc, node, args, kwargs)
         return of_items(fc, node, args, kwargs)
@@ -288,9 +284,7 @@ def _of_items(is_all: bool) -> Handler:
     """``any`` or ``all`` of a tuple."""
     name = "all" if is_all else "any"
 
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         if len(args) != 1 or kwargs or not args[0].is_tuple:
             raise WrongCall(f"{name}() takes a tuple or an array of one dimension in kernels")
         texts = []
@@ -319,7 +313,7 @@ _FUNCTION: Any = scalar_product
 
 
 @handles(np.dot, np.vdot, np.inner)
-def _dot(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _dot(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     if len(args) != 2 or kwargs or not all(v.is_array and len(v.shape) == 1 for v in args):
         raise WrongCall("numpy.dot() takes two arrays of one dimension in kernels")
     a, b = args
@@ -332,9 +326,7 @@ def _dot(fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[st
     return call_function(fc, node, _FUNCTION, [a, b, constant(fc, dtype, node)], {})
 
 
-def _method_dot(
-    fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _method_dot(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     return _dot(fc, ast.copy_location(ast.Call(ast.Constant(None), [], []), node), args, kwargs)
 
 

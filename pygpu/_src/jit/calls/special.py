@@ -15,7 +15,7 @@ from .. import emit
 from ..ir import Value, tuple_of
 from ..types import WEAK_FLOAT, Scalar
 from ..walk.context import FunctionContext
-from ..walk.registry import Handler, WrongCall, count, finds
+from ..walk.registry import Args, Handler, Kwargs, WrongCall, count, finds
 
 _ROUTINES, _TEXTS = "pygpu._src.array.routines.special", "pygpu._src.codegen.special"
 
@@ -30,17 +30,13 @@ def _special(obj: Any) -> Handler | None:
 
 
 def _handler(name: str) -> Handler:
-    def handler(
-        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         return _call(fc, node, name, args, kwargs)
 
     return handler
 
 
-def _call(
-    fc: FunctionContext, node: ast.AST, name: str, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _call(fc: FunctionContext, node: ast.AST, name: str, args: Args, kwargs: Kwargs) -> Value:
     routines, texts_of = lazy(_ROUTINES), lazy(_TEXTS)
     if name == "zeta" and len(args) == 1:
         name = "riemann_zeta"

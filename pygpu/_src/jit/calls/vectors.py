@@ -15,7 +15,7 @@ from ..ir import Value, flat_values
 from ..types import Scalar, TupleType
 from ..walk.context import FunctionContext
 from ..walk.conversions import cast
-from ..walk.registry import WrongCall, count
+from ..walk.registry import Args, Kwargs, WrongCall, count
 
 _LETTERS = ("x", "y", "z", "w")
 _C_NAMES = {
@@ -55,9 +55,7 @@ class VectorType:
     def __repr__(self) -> str:
         return self.__name__
 
-    def emit_call(
-        self, fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emit_call(self, fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         count(self.__name__, args, kwargs, 1, self.size)
         items = [number for value in args for number in flat_values(value)]
         if len(items) != self.size:

@@ -36,7 +36,7 @@ from .formatted import formatted
 from .names import UnboundName
 from .operators import binary, call_ufunc
 from .optional import unwrapped
-from .registry import Handler, WrongCall, find, visits_expression
+from .registry import Args, Handler, Kwargs, WrongCall, find, visits_expression
 from .sequences import unpack
 from .variables import variable_value
 
@@ -107,7 +107,7 @@ def call(fc: FunctionContext, node: ast.Call) -> Value:
             args.append(formatted(fc, arg))
         else:
             args.append(fc.expr(arg))
-    kwargs: dict[str, Value] = {}
+    kwargs: Kwargs = {}
     for keyword in node.keywords:
         if keyword.arg is None:
             raise fc.source.error("** is not supported in calls", node)
@@ -124,7 +124,7 @@ def call(fc: FunctionContext, node: ast.Call) -> Value:
 
 
 def call_object(
-    fc: FunctionContext, node: ast.Call, target: Any, args: list[Value], kwargs: dict[str, Value]
+    fc: FunctionContext, node: ast.Call, target: Any, args: Args, kwargs: Kwargs
 ) -> Value:
     emitter = getattr(target, "emit_call", None)
     handler = emitter if emitter is not None else find(target)
@@ -164,8 +164,8 @@ def _call_declared(
     node: ast.Call,
     target: Any,
     function: types.FunctionType,
-    args: list[Value],
-    kwargs: dict[str, Value],
+    args: Args,
+    kwargs: Kwargs,
     src: str | None,
 ) -> Value:
     """Call a function with signatures: numbers are converted to the types of the nearest
@@ -219,8 +219,8 @@ def call_function(
     fc: FunctionContext,
     node: ast.Call,
     function: types.FunctionType,
-    args: list[Value],
-    kwargs: dict[str, Value],
+    args: Args,
+    kwargs: Kwargs,
     src: str | None = None,
 ) -> Value:
     """Call a device function."""
@@ -259,8 +259,8 @@ def _bind(
     fc: FunctionContext,
     node: ast.Call,
     function: Any,
-    args: list[Value],
-    kwargs: dict[str, Value],
+    args: Args,
+    kwargs: Kwargs,
 ) -> dict[str, Value]:
     """Return the value of each parameter; that of ``*args`` is a tuple."""
     signature = inspect.signature(function)
@@ -349,7 +349,7 @@ def _recursive(
 
 
 def _call_array_method(
-    fc: FunctionContext, node: ast.Call, method: Method, args: list[Value], kwargs: dict[str, Value]
+    fc: FunctionContext, node: ast.Call, method: Method, args: Args, kwargs: Kwargs
 ) -> Value:
     if method.name == "view":
         if len(args) != 1 or kwargs:

@@ -17,7 +17,7 @@ from .calls import call_function
 from .constants import constant
 from .context import FunctionContext
 from .names import read_name
-from .registry import visits_expression
+from .registry import Args, Kwargs, visits_expression
 
 
 class LocalFunction:
@@ -30,9 +30,7 @@ class LocalFunction:
         self._source = source
         self._captured = captured
 
-    def emit_call(
-        self, fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def emit_call(self, fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
         if self._captured and fc.source is not self._source:
             raise fc.source.error(
                 f"{self.__name__} uses variables of the function that it is defined in "

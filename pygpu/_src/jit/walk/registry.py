@@ -17,7 +17,9 @@ from ..ir import Value
 if TYPE_CHECKING:
     from .context import FunctionContext
 
-Handler = Callable[["FunctionContext", ast.Call, list[Value], dict[str, Value]], Value]
+Args = list[Value]
+Kwargs = dict[str, Value]
+Handler = Callable[["FunctionContext", ast.Call, Args, Kwargs], Value]
 _E = TypeVar("_E", bound=Callable[["FunctionContext", Any], Value])
 _S = TypeVar("_S", bound=Callable[["FunctionContext", Any], None])
 _H = TypeVar("_H", bound=Handler)
@@ -81,7 +83,7 @@ def find(obj: Any) -> Handler | None:
     return next(filter(None, (finder(obj) for finder in _FINDERS)), None)
 
 
-def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
+def count(what: str, args: Args, kwargs: Kwargs, low: int, high: int) -> None:
     """Check the number of arguments of a builtin."""
     if kwargs:
         raise WrongCall(f"{what}() takes no keyword arguments in kernels")
@@ -90,7 +92,7 @@ def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high
         raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
 
 
-def one_array(what: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def one_array(what: str, args: Args, kwargs: Kwargs) -> Value:
     """Return the argument of a builtin that takes one array."""
     count(what, args, kwargs, 1, 1)
     if not args[0].is_array:
