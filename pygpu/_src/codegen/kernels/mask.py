@@ -89,14 +89,15 @@ PG_KERNEL void PG_BOUNDS($group, 4) marks(PG_ARRAY_IN($m, mask), PG_ARRAY(pg_u16
 
 _LAST_GROUP = Template("""\
     PG_DEVICE_FENCE; /* the last group adds up: a stretch of tiles for each warp, 4 a lane at a time */
-    pg_i64 stretch = (tiles + $four_groups_less) / $four_groups * 32, begin = warp * stretch;
-    pg_i64 end = begin + stretch < (tiles + 3) / 4 ? begin + stretch : (tiles + 3) / 4, carry = 0;
+    int all = (int)tiles, stretch = (all + $four_groups_less) / $four_groups * 32, begin = warp * stretch;
+    int end = begin + stretch < (all + 3) / 4 ? begin + stretch : (all + 3) / 4;
+    pg_i64 carry = 0;
     PG_GLOBAL const PG_VECTOR(pg_u32, 4) *fours = (PG_GLOBAL const PG_VECTOR(pg_u32, 4) *)counts;
     pg_u32 mine = 0;
-    _Pragma("unroll 4") for (pg_i64 i = begin + lane; i < end; i += 32) {
+    _Pragma("unroll 4") for (int i = begin + lane; i < end; i += 32) {
         PG_VECTOR(pg_u32, 4) v = fours[i];
         PG_UNROLL for (int j = 0; j < 4; j++)
-            mine += i * 4 + j < tiles ? v.item[j] : 0;
+            mine += i * 4 + j < all ? v.item[j] : 0;
     }
     PG_UNROLL for (int d = 1; d < 32; d <<= 1) {
         pg_u32 left = pg_warp_up(mine, (pg_u32)d);
@@ -109,11 +110,11 @@ _LAST_GROUP = Template("""\
     PG_ROLLED for (int w = 0; w < warp; w++)
         carry += sums[w];
     PG_VECTOR(pg_u32, 4) v, next = fours[begin + lane < end ? begin + lane : 0];
-    PG_ROLLED for (pg_i64 i = begin; i < end; i += 32) {
+    PG_ROLLED for (int i = begin; i < end; i += 32) {
         v = next;
         next = fours[i + 32 + lane < end ? i + 32 + lane : 0];
         PG_UNROLL for (int j = 0; j < 4; j++) {
-            if (i + lane >= end || (i + lane) * 4 + j >= tiles)
+            if (i + lane >= end || (i + lane) * 4 + j >= all)
                 v.item[j] = 0;
             if (j > 0)
                 v.item[j] += v.item[j - 1];

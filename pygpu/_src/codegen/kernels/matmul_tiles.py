@@ -73,9 +73,13 @@ typedef struct PG_ALIGN($b_bytes) { $b_stored item[$b_vector]; } mat_b_vector;
 typedef struct PG_ALIGN($o_bytes) { $o_stored item[$o_vector]; } mat_o_vector;
 #define MAT_READ(to, k) \\
     PG_UNROLL for (int i = 0; i < $a_pieces; i++) \\
-        x[to][i]$whole = a_part[now * $a_half + ((k) * $a_line + m_at) / $vector_width + i * $lanes_down]$whole; \\
+        x[to][i]$whole = a_now[(k) * $a_step + i * $lanes_down]$whole; \\
     PG_UNROLL for (int i = 0; i < $b_pieces; i++) \\
-        y[to][i]$whole = b_part[now * $b_half + ((k) * $b_line + n_at) / $vector_width + i * $lanes_across]$whole;
+        y[to][i]$whole = b_now[(k) * $b_step + i * $lanes_across]$whole;
+#define MAT_MULTIPLY(of) \\
+    PG_UNROLL for (int r = 0; r < $each_row; r++) \\
+        PG_UNROLL for (int c = 0; c < $each_column; c++) \\
+            acc[r][c] = mat_add(acc[r][c], x[of][r / $vector_width].item[r % $vector_width], y[of][c / $vector_width].item[c % $vector_width]);
 PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
 {
     $start
@@ -95,33 +99,40 @@ PG_KERNEL void PG_BOUNDS($group, $resident) product($parameters)
                 acc[r][c] = mat_none();
         $a_declarations
         $b_declarations
-        pg_i64 left = depth;
-        $fetch
-        $put_first
-        PG_BARRIER;
-        int now = 0;
         mat_piece x[2][$a_pieces], y[2][$b_pieces];
-        MAT_READ(0, 0)
-        while (left > 0) {
-            left -= $deep;
+        PG_UNROLL for (int i = 0; i < $a_pieces * $vector_width; i++)
+            x[1][i / $vector_width].item[i % $vector_width] = mat_none();
+        PG_UNROLL for (int i = 0; i < $b_pieces * $vector_width; i++)
+            y[1][i / $vector_width].item[i % $vector_width] = mat_none();
+        int now = 0;
+        PG_LOCAL_PTR mat_piece *a_now = a_part, *b_now = b_part;
+        PG_ROLLED for (pg_i64 left = depth;; left -= $deep) {
             if (left > 0) {
-                a_tile += $deep * a_k; b_tile += $deep * b_k;
                 $fetch
+                a_tile += $deep * a_k; b_tile += $deep * b_k;
             }
-            PG_UNROLL for (int k = 0; k < $deep; k++) {
-                if (k < $deep - 1) {
-                    MAT_READ((k + 1) % 2, k + 1)
-                } else if (left > 0) {
-                    now = 1 - now;
-                    $put
-                    PG_BARRIER;
-                    MAT_READ(0, 0)
+            if (left < depth)
+                PG_ROLLED for (int k = 0; k < $deep; k += $together) {
+                    PG_UNROLL for (int q = 0; q < $together; q += 2) {
+                        MAT_MULTIPLY(1)
+                        MAT_READ(1, q + 1)
+                        MAT_MULTIPLY(0)
+                        if (q + 2 < $together || k + $together < $deep) {
+                            MAT_READ(0, q + 2)
+                        }
+                    }
+                    a_now += $together * $a_step; b_now += $together * $b_step;
                 }
-                PG_UNROLL for (int r = 0; r < $each_row; r++)
-                    PG_UNROLL for (int c = 0; c < $each_column; c++)
-                        acc[r][c] = mat_add(acc[r][c], x[k % 2][r / $vector_width].item[r % $vector_width], y[k % 2][c / $vector_width].item[c % $vector_width]);
-            }
+            if (left <= 0)
+                break;
+            now = 1 - now;
+            $put
+            PG_BARRIER;
+            a_now = a_part + now * $a_half + m_at / $vector_width;
+            b_now = b_part + now * $b_half + n_at / $vector_width;
+            MAT_READ(0, 0)
         }
+        MAT_MULTIPLY(1)
         PG_BARRIER;
         PG_UNUSED int o_wide = PG_ALIGNED(to, $o_bytes) && o_m % $o_bytes == 0;
         PG_UNROLL for (int r = 0; r < $each_row; r++) {
@@ -183,23 +194,20 @@ class _Operand:
 
     def fetch(self, part: str) -> str:
         """Load the tile's items into x_next. part: "wide", "single", or "rest" where some of them
-        are beyond the end of the summed axis."""
+        are beyond the end of the summed axis, whose length is a multiple of the vector's."""
         x, vector = self.name, self.side.vector
         if part == "wide":
             at = f"({x}_tile + {x}_off[s])"
             return self._slots(f"{x}_next[s] = *(PG_GLOBAL const mat_{x}_vector *){at};")
         item = f"((PG_GLOBAL const {self.stored} *)({x}_tile + {x}_off[s]))[j]"
-        if part == "rest":
-            none = "0"
-            if self.dtype.kind == "c":
-                none = f"pg_{dtypes.code(self.dtype)}_make(0, 0)"
-            at = "k + j" if self.side.along else "k"
-            store = (
-                f"if ({at} < left) {x}_next[s].item[j] = {item}; else {x}_next[s].item[j] = {none};"
-            )
-        else:
-            store = f"{x}_next[s].item[j] = {item};"
-        return self._slots(f"PG_UNROLL for (int j = 0; j < {vector}; j++) {{ {store} }}")
+        load = f"PG_UNROLL for (int j = 0; j < {vector}; j++) {x}_next[s].item[j] = {item};"
+        if part == "single":
+            return self._slots(load)
+        none = "0"
+        if self.dtype.kind == "c":
+            none = f"pg_{dtypes.code(self.dtype)}_make(0, 0)"
+        clear = f"PG_UNROLL for (int j = 0; j < {vector}; j++) {x}_next[s].item[j] = {none};"
+        return self._slots(f"if (k < left) {{ {load} }} else {{ {clear} }}")
 
     def put(self, now: str) -> str:
         """Store x_next in local memory."""
@@ -222,32 +230,35 @@ class _Operand:
         )
 
 
+def _together(tile: Tile, acc: DType) -> int:
+    """How many steps of the sum the innermost loop has, an even number: some 256 multiplications.
+    More of them take long to compile."""
+    each = tile.each_row * tile.each_column * (4 if acc.kind == "c" else 1)
+    return min(max(256 // each // 2 * 2, 2), tile.deep)
+
+
 def _fetch(a: _Operand, b: _Operand, deep: int) -> str:
-    """Load both operands' next step."""
-    texts = []
-    for x in (a, b):
-        if x.side.vector > 1:
-            texts.append(f"if ({x.name}_wide) {x.fetch('wide')} else {x.fetch('single')}")
-        else:
-            texts.append(x.fetch("single"))
-    rest = f"{a.fetch('rest')} {b.fetch('rest')}"
-    return f"if (left >= {deep}) {{ {texts[0]} {texts[1]} }} else {{ {rest} }}"
+    """Load both operands' next step: all of it by vectors, if they are aligned and it is not the
+    last one, or item by item."""
+    whole, sides = f"left >= {deep}", (a, b)
+    vectors = [x for x in sides if x.side.vector > 1]
+    whole = " && ".join([whole, *(f"{x.name}_wide" for x in vectors)])
+    fast = " ".join(x.fetch("wide" if x in vectors else "single") for x in sides)
+    return f"if ({whole}) {{ {fast} }} else {{ {a.fetch('rest')} {b.fetch('rest')} }}"
 
 
 def _store(kinds: Kinds, vector: int, width: int) -> str:
-    """Store acc[r][i * width ...], width items that are adjacent in vectors of *vector*."""
-    item = f"(PG_GLOBAL {kinds.stored} *)(at + j * o_n)"
-    single = (
-        f"PG_UNROLL for (int j = 0; j < {width}; j++) if (n + j < N) "
-        f"{{ {kinds.store(f'({item})', '0', f'acc[r][i * {width} + j]')} }}"
-    )
+    """Store acc[r][i * width ...], width items. vector: how many are adjacent, 1 or width."""
+    at, check = ("at + j * o_n", "if (n + j < N) ") if vector == 1 else ("at", "")
+    item, index = f"((PG_GLOBAL {kinds.stored} *)({at}))", "0" if vector == 1 else "j"
+    value = f"acc[r][i * {width} + j]"
+    loop = f"PG_UNROLL for (int j = 0; j < {width}; j++)"
+    single = f"{loop} {check}{{ {kinds.store(item, index, value)} }}"
     if vector == 1:
         return single
-    fill = kinds.store("w.item", "j", f"acc[r][i * {width} + q * {vector} + j]")
     return (
-        f"if (o_wide) {{ PG_UNROLL for (int q = 0; q < {width // vector}; q++) if (n + q * {vector} < N) "
-        f"{{ mat_o_vector w; PG_UNROLL for (int j = 0; j < {vector}; j++) {{ {fill} }} "
-        f"((PG_GLOBAL mat_o_vector *)at)[q] = w; }} }} else {{ {single} }}"
+        f"if (n < N) {{ if (o_wide) {{ mat_o_vector w; {loop} {{ {kinds.store('w.item', 'j', value)} }} "
+        f"*(PG_GLOBAL mat_o_vector *)at = w; }} else {{ {single} }} }}"
     )
 
 
@@ -312,6 +323,9 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         o_stored=kinds.stored,
         a_line=x.line,
         b_line=y.line,
+        a_step=x.line // width,
+        b_step=y.line // width,
+        together=_together(tile, acc),
         a_half=x.line * tile.deep // width,
         b_half=y.line * tile.deep // width,
         a_pieces=tile.each_row // width,
@@ -326,7 +340,6 @@ def source(kinds: Kinds, tile: Tile, a: Side, b: Side, out_vector: int, far: boo
         a_declarations=x.declarations(),
         b_declarations=y.declarations(),
         fetch=_fetch(x, y, tile.deep),
-        put_first=f"{x.put('0')}\n        {y.put('0')}",
-        put=f"{x.put('now')}\n                {y.put('now')}",
+        put=f"{x.put('now')}\n            {y.put('now')}",
         store=_store(kinds, out_vector, width),
     )

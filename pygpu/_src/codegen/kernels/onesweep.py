@@ -244,7 +244,7 @@ _LOOK_BACK = Template("""\
 _WRITE = Template("""\
     $last_mask
     PG_BARRIER;
-    PG_UNROLL for (int k = 0; k < $each; k++) {
+    _Pragma("unroll 6") for (int k = 0; k < $each; k++) { /* all of them compile slowly */
         int i = k * $group + id;
         if (i < many) {
             K key = keys[i];

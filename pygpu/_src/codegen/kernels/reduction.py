@@ -72,11 +72,11 @@ $reads
                 }
                 if (t < n_red) {
                     pg_i64 r = t + lane * $v;
-                    for (; r + $v <= n_red; r += lanes * $v) {
+                    PG_ROLLED for (; r + $v <= n_red; r += lanes * $v) {
                         $one_reads
                         PG_UNROLL for (int k = 0; k < $v; k++) { $one_taken }
                     }
-                    for (pg_i64 end = r + $v < n_red ? r + $v : n_red; r < end; r++) { $take_one }
+                    PG_ROLLED for (pg_i64 end = r + $v < n_red ? r + $v : n_red; r < end; r++) { $take_one }
                 }
                 t = n_red;
             }
@@ -182,7 +182,7 @@ $aligned    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
                 PG_UNROLL for (int u = 0; u < $unroll; u++)
                     PG_UNROLL for (int k = 0; k < $v; k++) { $taken }
             }
-            for (pg_i64 r = t + deep_id; r < n_red; r += deep) {
+            PG_ROLLED for (pg_i64 r = t + deep_id; r < n_red; r += deep) {
                 $one_read
                 const int u = 0;
                 $offsets $unravel

@@ -243,9 +243,13 @@ $main            for (; t < n_red; t += step) {
 """)
 
 COLUMN_JOIN = """\
-        PG_UNROLL for (int k = 0; k < $v; k++) {
+        PG_ROLLED for (int k = 0; k < $v; k++) {
+            red_acc mine = accs[0];
+            PG_UNROLL for (int j = 1; j < $v; j++) /* an index that varies would need memory */
+                if (j == k)
+                    mine = accs[j];
             PG_BARRIER;
-            sums[id] = accs[k];
+            sums[id] = mine;
             for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
                 PG_BARRIER;
                 if (deep_id < d)

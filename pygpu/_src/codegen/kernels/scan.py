@@ -149,7 +149,7 @@ $before        for (; i < end; i += $tile) {
                 mine[k] = sum;
             }
             sums[id] = sum;
-            for (pg_i32 d = 1; d < $group; d <<= 1) {
+            PG_ROLLED for (pg_i32 d = 1; d < $group; d <<= 1) {
                 PG_BARRIER;
                 scan_t left = scan_none();
                 if (id >= d)
