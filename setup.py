@@ -2,11 +2,13 @@
 
 No OpenCL or CUDA header or library is needed: a driver is found and loaded when it is first used.
 PYGPU_CFLAGS goes last to the compiler and the linker: PYGPU_CFLAGS="-O0 -g" pip install -e .
+With PYGPU_WERROR a warning of gcc's or clang's ends the build.
 """
 
 import os
 import shlex
 import sys
+import sysconfig
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
@@ -25,6 +27,9 @@ if sys.platform == "win32":
     CFLAGS = ["/std:c11", "/W3"]
 else:
     CFLAGS = "-std=c11 -fvisibility=hidden -O2 -Wall -Wextra -Wshadow -Wconversion".split()
+    if os.environ.get("PYGPU_WERROR"):  # Python's and NumPy's headers may warn
+        SYSTEM = [sysconfig.get_path("include"), numpy.get_include()]
+        CFLAGS += ["-Werror", *(word for folder in SYSTEM for word in ("-isystem", folder))]
 # Libraries of their own up to glibc 2.33; macOS and Windows have them in what is linked anyway.
 LIBRARIES = ["dl", "pthread"] if sys.platform.startswith("linux") else []
 
@@ -58,6 +63,10 @@ class BuildInParallel(build_ext):
 
     def finalize_options(self) -> None:
         super().finalize_options()
+        if self.editable_mode:  # pip gives an empty folder, and would compile everything again
+            build = self.distribution.get_command_class("build")(self.distribution)
+            build.ensure_finalized()
+            self.build_temp = build.build_temp
         # Other flags, other folder: sanitized objects are never linked with others.
         self.build_temp += f"-{crc32(repr(EXTRA).encode()):08x}"
 

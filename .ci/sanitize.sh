@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 export CC=${CC:-gcc}
 
 # -fno-wrapv: many Pythons bring -fwrapv along, with which signed overflow is not looked for.
-instrumented asan -O1 -g -fno-omit-frame-pointer -fno-wrapv \
+instrumented asan -O1 -g1 -fno-omit-frame-pointer -fno-wrapv \
     -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # The interpreter is not sanitized, so the runtime has to be there before it starts; libstdc++ as well, or the first
 # C++ exception of a driver ends the process.

@@ -78,9 +78,10 @@ LONG += ["test_advanced_indexing", "test_compiler", "test_ufuncs", "test_numpy_e
 LONG += ["test_ufunc_methods", "test_types"]
 
 # Where tests of these folders run on both backends, the kernels have one source for both. So one of
-# four OpenCL cases of a function is in the default run and, of four CUDA cases or more, one of two;
-# functions with one case each run on OpenCL and on CUDA in turns. @pytest.mark.sampled on the
-# function changes these numbers (CONTRIBUTING.md). What is left out is marked as slow.
+# four OpenCL cases of a function is in the default run and, of four CUDA cases or more, one of two,
+# of six or more, one of three; functions with one case each run on OpenCL and on CUDA in turns.
+# @pytest.mark.sampled on the function changes these numbers (CONTRIBUTING.md). What is left out is
+# marked as slow.
 BOTH_BACKENDS = {"array", "jit", "user_kernels"}
 
 
@@ -128,7 +129,7 @@ def _sample_function(cases: list[pytest.Item], turn: int) -> None:
     opencl = [item for item, id in zip(cases, ids) if "opencl" in id and "cuda" not in id]
     numbers = {"opencl": 1, "cuda": 1}
     if opencl and cuda and cases[0].path.parent.name in BOTH_BACKENDS:
-        numbers = {"opencl": 4, "cuda": 2 if len(cuda) >= 4 else 1}
+        numbers = {"opencl": 4, "cuda": 3 if len(cuda) >= 6 else 2 if len(cuda) >= 4 else 1}
         if len(opencl) == len(cuda) == 1 and marker is None:
             numbers = {"opencl": 1 - turn, "cuda": turn}
     numbers |= marker.kwargs if marker is not None else {}

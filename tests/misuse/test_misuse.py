@@ -27,7 +27,7 @@ def outcomes(request: pytest.FixtureRequest) -> supervisor.Outcomes:
     return supervisor.Outcomes(names)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.timeout(3600)  # the first test runs all cases; each has a limit of its own
 @pytest.mark.parametrize("name", CASES)
 def test_misuse(name: str, outcomes: supervisor.Outcomes) -> None:
