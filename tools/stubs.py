@@ -143,8 +143,8 @@ TYPED = {"GPUArray": "_src.array.array_types"} | dict.fromkeys(
 GENERIC = {"GPUArray": "_ScalarT_co"}
 """Classes with a type parameter."""
 
-SET_BY_SETATTR = {"GPUArray.base_data", "GPUArray.offset", "GPUArray.queue"}
-"""Members that Python itself only reads."""
+LAYOUT = {"shape", "strides", "dtype", "size", "nbytes", "itemsize", "ndim"}
+"""Attributes of GPUArray whose setter only says what to use instead."""
 
 BUFFERS = {"DeviceView"}
 """Classes with the buffer protocol: ``__buffer__`` is seen from Python 3.12 on alone."""
@@ -349,7 +349,7 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
         kind = property_type(where, item)
         lines = ["@property", f"def {name}(self) -> {kind}: ..."]
-        if is_settable(item) or where in SET_BY_SETATTR:
+        if is_settable(item) and not (name in LAYOUT and where == f"GPUArray.{name}"):
             kind = SETTERS.get(where, kind)
             lines += [f"@{name}.setter", f"def {name}(self, value: {kind}, /) -> None: ..."]
         return ["\n".join(lines)]

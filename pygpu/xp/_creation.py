@@ -210,17 +210,34 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
 
 
 def _has_arrays(obj: Any) -> bool:
-    return any(
-        isinstance(x, GPUArray) or (isinstance(x, (list, tuple)) and _has_arrays(x)) for x in obj
-    )
+    seen, left = set(), [obj]  # a list may contain itself
+    while left:
+        items = left.pop()
+        for x in () if id(items) in seen else items:
+            if isinstance(x, GPUArray):
+                return True
+            if isinstance(x, (list, tuple)):
+                left.append(x)
+        seen.add(id(items))
+    return False
 
 
 def _fetched(obj: Any) -> Any:
     """Nested sequences with device arrays without axes as numbers."""
-    if isinstance(obj, (list, tuple)):
-        return [_fetched(x) for x in obj]
-    array: Any = obj
-    return array._get(None, None, True)[0][()] if isinstance(obj, GPUArray) else obj
+    made = {id(obj): [*obj]}  # one copy of each, so that a list that contains itself still does
+    left = [made[id(obj)]]
+    while left:
+        items = left.pop()
+        for i, x in enumerate(items):
+            if isinstance(x, GPUArray):
+                array: Any = x
+                items[i] = array._get(None, None, True)[0][()]
+            elif isinstance(x, (list, tuple)):
+                if id(x) not in made:
+                    made[id(x)] = [*x]
+                    left.append(made[id(x)])
+                items[i] = made[id(x)]
+    return made[id(obj)]
 
 
 def from_dlpack(x: Any, /, *, device: AnyDevice = None, copy: bool | None = None) -> GPUArray[Any]:

@@ -21,6 +21,12 @@ static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
     return PyList_Type.tp_traverse(op, visit, arg);
 }
 
+/* A program may put the list into itself. */
+static int EventList_clear(PyObject *op) {
+    Py_CLEAR(((EventList *)op)->pending);
+    return PyList_Type.tp_clear(op);
+}
+
 static void EventList_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op); /* dropping an event may run code, and that a collection of garbage */
@@ -58,6 +64,7 @@ static PyType_Slot EventList_slots[] = {
     {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the "
                         "views of one memory."},
     {Py_tp_traverse, (void *)EventList_traverse},
+    {Py_tp_clear, (void *)EventList_clear},
     {Py_tp_dealloc, (void *)EventList_dealloc},
     {0, NULL},
 };

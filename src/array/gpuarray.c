@@ -379,7 +379,54 @@ static int GPUArray_set_offset(PyObject *op, PyObject *value, void *Py_UNUSED(cl
     return set_memory(op, GPUArray_get_base_data(op, NULL), value, 0);
 }
 
+/* An attribute that describes the layout, which a launch may be reading: it never changes. They are
+ * not members, for an assignment to which Python says only "readonly attribute". */
+typedef struct {
+    const char *name;
+    Py_ssize_t place;    /* of the PyObject pointer in a GPUArray */
+    const char *instead; /* what a program that assigns it can do */
+} Fixed;
+
+#define VIEWS   "reshape(), transpose() and slices return views with another layout"
+#define FOLLOWS "it follows from shape and dtype"
+static const Fixed fixed_shape = {"shape", offsetof(GPUArray, objects.shape),
+                                  "reshape(shape) returns an array of another shape"};
+static const Fixed fixed_strides = {"strides", offsetof(GPUArray, objects.strides), VIEWS};
+static const Fixed fixed_dtype = {
+    "dtype", offsetof(GPUArray, dtype),
+    "astype(dtype) converts the items, view(dtype) reads their bytes as another dtype"};
+static const Fixed fixed_size = {"size", offsetof(GPUArray, objects.size), FOLLOWS};
+static const Fixed fixed_nbytes = {"nbytes", offsetof(GPUArray, objects.nbytes), FOLLOWS};
+static const Fixed fixed_itemsize = {"itemsize", offsetof(GPUArray, objects.itemsize), FOLLOWS};
+static const Fixed fixed_ndim = {"ndim", 0, FOLLOWS};
+
+static PyObject *GPUArray_get_fixed(PyObject *op, void *closure) {
+    const Fixed *fixed = closure;
+    return attribute(*(PyObject **)(void *)((char *)op + fixed->place), fixed->name);
+}
+
+static PyObject *GPUArray_get_ndim(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromLong(((GPUArray *)op)->ndim);
+}
+
+static int GPUArray_set_fixed(PyObject *op, PyObject *Py_UNUSED(value), void *closure) {
+    const Fixed *fixed = closure;
+    PyErr_Format(PyExc_AttributeError, "%s of %s objects cannot be assigned: %s", fixed->name,
+                 pg_type_name(op), fixed->instead);
+    return -1;
+}
+
+#define FIXED(name, type_and_doc) \
+    { #name, GPUArray_get_fixed, GPUArray_set_fixed, type_and_doc, (void *)&fixed_##name }
+
 static PyGetSetDef GPUArray_getset[] = {
+    FIXED(shape, "tuple[int, ...]: Length of each axis."),
+    FIXED(strides, "tuple[int, ...]: Distance between neighbours along each axis [bytes]."),
+    FIXED(dtype, "np.dtype[Any]: Type of the items."),
+    FIXED(size, "int: Number of items."),
+    FIXED(nbytes, "int: size * itemsize [bytes]."),
+    FIXED(itemsize, "int: Size of an item [bytes]."),
+    {"ndim", GPUArray_get_ndim, GPUArray_set_fixed, "int: Number of axes.", (void *)&fixed_ndim},
     {"_gpudata", GPUArray_get_gpudata, NULL,
      "Any: The allocation, or an object with the address of a view that begins later; None for an "
      "array without items.",
@@ -411,18 +458,6 @@ static PyMemberDef GPUArray_members[] = {
      "Any: The allocator of new memory; None is the backend's pool."},
     {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY,
      "Any: The Context of the memory."},
-    {"shape", T_OBJECT_EX, offsetof(GPUArray, objects.shape), READONLY,
-     "tuple[int, ...]: Length of each axis."},
-    {"strides", T_OBJECT_EX, offsetof(GPUArray, objects.strides), READONLY,
-     "tuple[int, ...]: Distance between neighbours along each axis [bytes]."},
-    {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY,
-     "np.dtype[Any]: Type of the items."},
-    {"size", T_OBJECT_EX, offsetof(GPUArray, objects.size), READONLY, "int: Number of items."},
-    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, objects.nbytes), READONLY,
-     "int: size * itemsize [bytes]."},
-    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, objects.itemsize), READONLY,
-     "int: Size of an item [bytes]."},
-    {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},
 };
 

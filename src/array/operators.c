@@ -3,8 +3,46 @@
 #include "array/operators.h"
 #include "array/dispatch.h"
 
+/* The number of axes, and their lengths; -1 for what is not an array. */
+static int shape_of(PyObject *op, const Py_ssize_t **shape) {
+    if (arr_is_array(op)) {
+        *shape = ARRAY_SHAPE((GPUArray *)op);
+        return ((GPUArray *)op)->ndim;
+    }
+    if (PyArray_CheckExact(op)) {
+        *shape = PyArray_DIMS((PyArrayObject *)op);
+        return PyArray_NDIM((PyArrayObject *)op);
+    }
+    return -1;
+}
+
+/* Refuses shapes that cannot be broadcast. Python would as well, but with its own frames in the
+ * traceback of the most frequent mistake. */
+static int check_shapes(PyObject *a, PyObject *b) {
+    const Py_ssize_t *first = NULL, *second = NULL;
+    int na = shape_of(a, &first), nb = shape_of(b, &second);
+    for (int i = 1; i <= na && i <= nb; i++) {
+        if (first[na - i] == second[nb - i] || first[na - i] == 1 || second[nb - i] == 1) {
+            continue;
+        }
+        PyObject *left = PyObject_GetAttrString(a, "shape");
+        PyObject *right = left != NULL ? PyObject_GetAttrString(b, "shape") : NULL;
+        if (right != NULL) {
+            PyErr_Format(PyExc_ValueError,
+                         "operands could not be broadcast together with shapes %S %S", left, right);
+        }
+        Py_XDECREF(left);
+        Py_XDECREF(right);
+        return -1;
+    }
+    return 0;
+}
+
 /* Calls operate(name, out or None, a[, b]). */
 static PyObject *slow(Op op, PyObject *out, PyObject *a, PyObject *b) {
+    if (b != NULL && op != OP_matmul && check_shapes(a, b) < 0) {
+        return NULL;
+    }
     if (arr_state->operate == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "pygpu._array is used through pygpu.array and "
                                             "pygpu.cuda.gpuarray, which were not imported");

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -156,6 +158,16 @@ def test_events_are_a_list_of_all_views(queue: Any) -> None:
     assert other.events == []
     array.finish()
     assert array.events == []
+
+
+def test_events_that_contain_themselves_are_collected(queue: Any) -> None:
+    events = cla.empty(queue, N, np.float32).events
+    last = cl.enqueue_marker(queue)
+    collected = weakref.ref(last)
+    events.extend([events, last])
+    del events, last
+    gc.collect()
+    assert collected() is None
 
 
 B = np.arange(N, dtype=np.float32)

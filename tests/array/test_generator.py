@@ -217,6 +217,7 @@ def test_bounds_may_be_arrays_anywhere(rng, make):
     [
         ((5, 5), {}, "low >= high"),
         ((5, 4), {"endpoint": True}, "low > high"),
+        ((7, 5), {}, "low >= high"),
         ((0,), {}, "low >= high"),
         ((0, 257), {"dtype": np.uint8}, "high is out of bounds for uint8"),
         ((-1, 5), {"dtype": np.uint64}, "low is out of bounds for uint64"),
@@ -224,8 +225,10 @@ def test_bounds_may_be_arrays_anywhere(rng, make):
     ],
 )
 def test_integers_refuses_what_numpy_does(rng, args, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         rng.integers(*args, **options)
+    if type(args[0]) is int and len(args) == 2 and "out of bounds" not in message:
+        assert f"{args[0]} and {args[1]}" in str(caught.value)
     with pytest.raises(ValueError):
         np.random.default_rng().integers(*args, **options)
 

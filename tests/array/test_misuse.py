@@ -333,3 +333,46 @@ def test_on_devices(make, opencl_maker, name):
         case(module, Names)
     assert len(str(error.value)) > 9
     assert Names.a.get().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+LAYOUT = {
+    "shape": "reshape",
+    "strides": "transpose",
+    "dtype": r"astype.*view",
+    "size": "shape",
+    "nbytes": "shape",
+    "itemsize": "dtype",
+    "ndim": "shape",
+}
+
+
+@pytest.mark.parametrize("name", LAYOUT)
+def test_the_layout_cannot_be_assigned(make, name):
+    array = make(np.zeros((2, 3), np.float32))
+    before, kind = getattr(array, name), type(array).__name__
+    message = f"^{name} of {kind} objects cannot be assigned: .*{LAYOUT[name]}"
+    with pytest.raises(AttributeError, match=message):
+        setattr(array, name, before)
+    with pytest.raises(AttributeError, match=message):
+        delattr(array, name)
+    assert getattr(array, name) == before
+
+
+OPERATORS = (operator.add, operator.iadd, operator.eq, operator.lt, operator.pow, divmod)
+
+
+@pytest.mark.parametrize("function", OPERATORS)
+def test_shapes_that_do_not_fit_are_refused_at_the_line_of_the_operator(make, function):
+    a, b = make(np.zeros((2, 3, 1))), make(np.zeros((4, 2)))
+    for other in (b, np.zeros((4, 2))):
+        with pytest.raises(ValueError, match=r"broadcast.* \(2, 3, 1\) \(4, 2\)") as caught:
+            function(a, other)
+        assert len(caught.traceback) == 1
+
+
+def test_shapes_that_fit(make):
+    a, b = make(np.zeros((2, 3, 1))), make(np.zeros((4, 2)))
+    assert (a + b[:1]).shape == (2, 3, 2)
+    assert (a[:, :0] + b[:1]).shape == (2, 0, 2)
+    assert (a + np.zeros((1, 0))).shape == (2, 3, 0)
+    assert (a + b[0, 0]).shape == (2, 3, 1)

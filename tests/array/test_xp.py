@@ -151,6 +151,11 @@ def test_asarray(on):
     for bad, error in (("abc", TypeError), (object(), TypeError), ([[1], [1, 2]], ValueError)):
         with pytest.raises(error):
             xp.asarray(bad)
+    for itself in ([1], [x[0]]):
+        itself.append(itself)
+        with pytest.raises(ValueError, match="inhomogeneous"):
+            xp.asarray(itself)
+    same(xp.asarray([[x[0], 5], (6, x[1])]), np.array([[1, 5], [6, 2.0]]))
     with pytest.raises(ValueError, match="copy=False"):
         xp.asarray(np.ones(3), copy=False)
     with pytest.raises(ValueError, match="copy=False"):

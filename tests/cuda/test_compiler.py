@@ -117,6 +117,21 @@ def test_lists_of_options(context):
     for name, wrong in (("options", "-DN=3 -O2"), ("options", 3), ("include_dirs", 3)):
         with pytest.raises(TypeError, match=f"SourceModule: {name} must be a list of str"):
             SourceModule(SOURCE, **{name: wrong})
+    for name in ("options", "include_dirs"):
+        with pytest.raises(TypeError, match=f"SourceModule: {name} must contain str, not int .3."):
+            SourceModule(SOURCE, **{name: ["-DN=3", 3]})
+
+
+def test_paths_and_iterators(context, tmp_path):
+    (tmp_path / "seven.h").write_text("#define SEVEN 7\n")
+    source = '#include "seven.h"\n' + SOURCE.replace("7", "SEVEN + N")
+    options, folders = iter(["-DN=3"]), iter([tmp_path])
+    assert run(SourceModule(source, options=options, include_dirs=folders)) == 10
+
+
+def test_nul_in_the_source(context):
+    with pytest.raises(ValueError, match="SourceModule: the source has a NUL character at index 3"):
+        SourceModule("// \0" + SOURCE)
 
 
 def test_the_line_that_is_shown(context):

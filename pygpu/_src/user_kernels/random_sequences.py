@@ -74,7 +74,8 @@ def _check_bounds(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> 
         except ValueError:
             return  # they cannot be broadcast, which shape_of() reports
         if wrong:
-            values = f": {low} and {high}" if np.ndim(low) == np.ndim(high) == 0 else ""
+            end = high if endpoint else high + 1  # as it was passed
+            values = f": {low} and {end}" if np.ndim(low) == np.ndim(high) == 0 else ""
             raise ValueError(f"integers: low {'>' if endpoint else '>='} high{values}")
 
 

@@ -254,7 +254,15 @@ static PyMethodDef Function_methods[] = {
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
+static PyObject *Function_get_name(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Function *)op)->name);
+}
+static PyObject *Function_get_module(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Function *)op)->module);
+}
 static PyGetSetDef Function_getset[] = {
+    {"name", Function_get_name, NULL, "str: the kernel's name in its module", NULL},
+    {"module", Function_get_module, NULL, "Module: the module that contains it", NULL},
     {"handle", Function_get_handle, NULL, "int: the CUfunction", NULL},
     {"parameters", Function_get_parameters, NULL,
      "list[tuple[int, int, str | None]] | None: offset [bytes], size [bytes] and declaration of "
@@ -267,9 +275,6 @@ static PyGetSetDef Function_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Function_members[] = {
-    {"name", T_OBJECT, offsetof(Function, name), READONLY, "str: the kernel's name in its module"},
-    {"module", T_OBJECT, offsetof(Function, module), READONLY,
-     "Module: the module that contains it"},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

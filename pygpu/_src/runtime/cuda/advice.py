@@ -8,6 +8,11 @@ import os
 def source_text(call: str, source: object) -> str:
     """Return the source as a string; code generators (cgen, ...) pass objects with a str()."""
     if isinstance(source, str):
+        if "\0" in source:
+            raise ValueError(
+                f"{call}: the source has a NUL character at index {source.index(chr(0))}, where "
+                "the compiler would cut it off; compiled code is for module_from_buffer()"
+            )
         return source
     no_text = (object.__str__, bytes.__str__, bytearray.__str__)
     if type(source).__str__ not in no_text and not isinstance(source, os.PathLike):

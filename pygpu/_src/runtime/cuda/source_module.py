@@ -414,16 +414,26 @@ def _own_include_folder() -> str:
 _find_pycuda_include_path = _own_include_folder  # PyCUDA's name, which other packages import
 
 
-def _check(call: str, options: object, include_dirs: object, target: str) -> None:
-    if isinstance(options, str):
-        raise TypeError(
-            f"{call}: options must be a list of str, such as {options.split()!r}, not one str"
-        )
-    for name, given in (("options", options), ("include_dirs", include_dirs)):
-        if isinstance(given, str) or not isinstance(given or (), Iterable):
-            raise TypeError(f"{call}: {name} must be a list of str, not {type(given).__name__}")
+def _check_target(call: str, target: str) -> None:
     if target not in _TARGETS:
         raise ValueError(f"{call}: target must be one of {', '.join(_TARGETS)}, not {target!r}")
+
+
+def _strings(call: str, name: str, given: Any) -> list[str]:
+    """Return the argument *name*, an iterable of str or paths, as a list of str."""
+    if isinstance(given, str):
+        raise TypeError(
+            f"{call}: {name} must be a list of str, such as {given.split()!r}, not one str"
+        )
+    if not isinstance(given or (), Iterable):
+        raise TypeError(f"{call}: {name} must be a list of str, not {type(given).__name__}")
+    items = list(given or ())
+    for item in items:
+        if not isinstance(item, (str, os.PathLike)):
+            raise TypeError(
+                f"{call}: {name} must contain str, not {type(item).__name__} ({item!r})"
+            )
+    return [os.fspath(item) for item in items]
 
 
 def _on_simulator() -> bool:
@@ -450,13 +460,14 @@ def _compile(
     expressions: tuple[str, ...] = (),
 ) -> nvrtc.Compiled:
 
-    _check(call, options, include_dirs, target)
+    _check_target(call, target)
     source = source_text(call, source)
-    words = [*(DEFAULT_NVCC_FLAGS if options is None else options)]
+    words = _strings(call, "options", DEFAULT_NVCC_FLAGS if options is None else options)
+    folders = _strings(call, "include_dirs", include_dirs)
     question = None
     if call == "SourceModule" and cache_dir is not False and not (keep or is_debugging()):
         parts = (source, bool(no_extern_c), nvcc, arch, code, cache_dir, expressions)
-        question = (parts, _device_architecture(), tuple(words), tuple(include_dirs or ()))
+        question = (parts, _device_architecture(), tuple(words), tuple(folders))
         found = kernel_sources.find(question)
         if found is not None:
             log.log("cache", log.DEBUG, "hit in memory: %s", lambda: log.kernel_names(source))
@@ -468,7 +479,7 @@ def _compile(
         words += ["-G"]
     if question is not None and any(["include" in word for word in words]):
         question = None  # a missing file may exist later
-    folders = [*(include_dirs or ()), _own_include_folder()]
+    folders.append(_own_include_folder())
     # Code that is loaded at once must be the simulator's; nvcc's output can only be stored.
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
     use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated
