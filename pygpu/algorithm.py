@@ -35,6 +35,7 @@ from pygpu._src.user_kernels.language import (
 )
 from pygpu._src.user_kernels.list_builder import BuiltList, ListOfListsBuilder
 from pygpu._src.user_kernels.scan import Scan
+from pygpu._src.util.wording import counted
 
 if TYPE_CHECKING:
     from pygpu._src.array.array_types import GPUArray
@@ -291,7 +292,8 @@ class RadixSort:
         if len(args) != len(self.parameters):
             names = ", ".join(p.name for p in self.parameters)
             raise TypeError(
-                f"RadixSort takes {len(self.parameters)} arguments ({names}), {len(args)} given"
+                f"RadixSort takes {counted(len(self.parameters), 'argument')} ({names}), "
+                f"{len(args)} given"
             )
         first = args[at]
         backend = _check("RadixSort", first)

@@ -115,7 +115,7 @@ def test_a_log_of_few_errors_stays_as_it_is():
 
 def test_lists_of_options(context):
     for name, wrong in (("options", "-DN=3 -O2"), ("options", 3), ("include_dirs", 3)):
-        with pytest.raises(TypeError, match=f"SourceModule: {name} must be a list of str"):
+        with pytest.raises(TypeError, match=f"SourceModule: {name} must be a (list|sequence)"):
             SourceModule(SOURCE, **{name: wrong})
     for name in ("options", "include_dirs"):
         with pytest.raises(TypeError, match=f"SourceModule: {name} must contain str, not int .3."):

@@ -257,7 +257,7 @@ def test_arguments_are_converted_or_refused() -> None:
     made = pygpu.pykernel.compile_function(narrow, [np.int64])
     assert made.return_types == (np.dtype("f4"),)
     assert pygpu.pykernel.compile_function(several, [np.float32]).return_types == (np.dtype("f8"),)
-    with pytest.raises(pygpu.KernelError, match=r"libdevice\.sinf\(\) takes 1 arguments, 2 given"):
+    with pytest.raises(pygpu.KernelError, match=r"libdevice\.sinf\(\) takes 1 argument, 2 given"):
         pygpu.pykernel.compile_function(wrong, [np.float32])
     with pytest.raises(pygpu.KernelError, match="real numbers"):
         pygpu.pykernel.compile_function(narrow, [np.complex64])

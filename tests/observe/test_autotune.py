@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -44,6 +45,12 @@ def sleeper(calls):
         return x
 
     return work
+
+
+@pygpu.autotune({"block": [32]}, cache=False)
+@pygpu.kernel
+def named(x):
+    x[pygpu.grid(1)] = 1
 
 
 CONFIGS = [{"ms": 10}, {"ms": 2}, {"ms": 20}]
@@ -369,6 +376,8 @@ def test_what_is_on_disk_is_checked(make, folder):
         ([{"z": 1}], {}, (ValueError, "sets 'z', which is not a parameter of work")),
         ([{"k": 1}], {"key": "y"}, (ValueError, "key names 'y'")),
         ([{"k": 1}], {"restore": "y"}, (ValueError, "restore names 'y'")),
+        ([{"k": 1}], {"key": 3}, (TypeError, "autotune: key must be a sequence, not int")),
+        ([{"k": 1}], {"restore": [3]}, (TypeError, "autotune: restore must contain names, not 3")),
         ([{"k": 1}], {"seconds": 0}, (ValueError, "seconds must be")),
     ],
 )
@@ -381,6 +390,12 @@ def test_wrong_options(configs, options, error):
         return
     with pytest.raises(error[0], match=error[1]):
         pygpu.autotune(configs, **options)(work)
+
+
+def test_pickles_by_name():
+    assert pickle.loads(pickle.dumps(named)) is named
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(pygpu.autotune(CONFIGS)(sleeper([])))
 
 
 def test_wrong_functions():

@@ -71,6 +71,10 @@ def test_work_is_found_around_the_function(make):
     assert pygpu.benchmark(len, inside, repeat=1).where == (label,)
 
 
+def test_one_call_is_in_the_singular():
+    assert ": 1 call," in repr(pygpu.benchmark(len, [], repeat=1))
+
+
 def test_the_host_alone():
     result = pygpu.benchmark(len, [], repeat=3, queue=None)
     assert result.where in ((), ("cuda:0",)) and result.host.least >= 0
@@ -97,6 +101,7 @@ def test_what_the_function_raises():
         ({"seconds": float("nan")}, ValueError),
         ({"seconds": "1"}, ValueError),
         ({"queue": 5}, TypeError),
+        ({"kwargs": 5}, TypeError),
     ],
 )
 def test_wrong_arguments(options, error):

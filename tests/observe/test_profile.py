@@ -275,7 +275,7 @@ def test_the_limit(make):
         for _ in range(5):
             np.negative(x)
     assert len(p.commands) == 2 and p.left_out == 3
-    assert p.notes == ("3 commands beyond the limit of 2 were left out",)
+    assert p.notes == ("left out: 3 commands beyond the limit of 2",)
 
 
 def test_decorators(make):

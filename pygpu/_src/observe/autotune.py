@@ -29,6 +29,8 @@ from pygpu._src.runtime.backend import Backend
 from pygpu._src.util import log
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.public import publish
+from pygpu._src.util.sequences import as_list
+from pygpu._src.util.wording import counted
 
 from . import text
 from .benchmark import _measure, _wait
@@ -53,6 +55,14 @@ class Tuned(Frozen):
     config: Config
     times: tuple[float, ...]
     from_disk: bool = False
+
+
+def _names(what: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else as_list(given, "autotune", what)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"autotune: {what} must contain names, not {name!r}")
+    return tuple(names)
 
 
 def _read_configs(configs: Any) -> list[Config]:
@@ -137,7 +147,10 @@ class Autotuned:
                 )
 
     def __repr__(self) -> str:
-        return f"<autotuned {self.__qualname__}: {len(self.configs)} configurations>"
+        return f"<autotuned {self.__qualname__}: {counted(len(self.configs), 'configuration')}>"
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # as a function, by its name
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -398,8 +411,8 @@ def autotune(
     TypeError for wrong arguments; a call raises a configuration's exception only if all fail.
     """
     found = _read_configs(configs)
-    keys = (key,) if isinstance(key, str) else tuple(key)
-    names = (restore,) if isinstance(restore, str) else None if restore is None else tuple(restore)
+    keys = _names("key", key)
+    names = None if restore is None else _names("restore", restore)
     if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
         raise ValueError(f"autotune: seconds must be a positive number, not {seconds!r}")
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 from . import text
 from .work import Work, current_work, find_work, surroundings
@@ -91,7 +92,7 @@ class BenchmarkResult:
 
     def _title(self) -> str:
         where = f" on {', '.join(self.where)}" if self.where else ", no work on a device was found"
-        return f"{self.name}: {self.calls} calls{where}"
+        return f"{self.name}: {counted(self.calls, 'call')}{where}"
 
     def __repr__(self) -> str:
         return f"{self._title()}\n{text.table(_HEAD, self._rows())}"
@@ -130,6 +131,8 @@ def benchmark(
     warmup = _count("warmup", warmup, 0)
     if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
         raise ValueError(f"benchmark: seconds must be a positive number, not {seconds!r}")
+    if not isinstance(kwargs or {}, Mapping):
+        raise TypeError(f"benchmark: kwargs must be a dict, not {type(kwargs).__name__}")
     options = dict(kwargs or {})
 
     def call() -> Any:

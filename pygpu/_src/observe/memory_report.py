@@ -21,6 +21,7 @@ from pygpu._src.runtime.memory import memory_info
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.public import publish
 from pygpu._src.util.user_frame import user_frame
+from pygpu._src.util.wording import counted
 from pygpu.errors import Error
 
 from . import text
@@ -109,9 +110,8 @@ class track_memory:
         _switch(self._before)
 
     def __repr__(self) -> str:
-        return (
-            f"<pygpu.track_memory: {'on' if _on else 'off'}, {len(_allocations)} pieces of memory>"
-        )
+        pieces = counted(len(_allocations), "piece")
+        return f"<pygpu.track_memory: {'on' if _on else 'off'}, {pieces} of memory>"
 
 
 def _switch(on: bool) -> None:

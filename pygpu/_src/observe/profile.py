@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, Self, TypeVar, overload
 from pygpu import _array, _cuda, _opencl
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 from . import picture, text
 
@@ -192,7 +193,7 @@ class Profile:
                 "is shared"
             )
         if self.left_out:
-            yield f"{self.left_out} commands beyond the limit of {self.limit} were left out"
+            yield f"left out: {counted(self.left_out, 'command')} beyond the limit of {self.limit}"
 
     @contextlib.contextmanager
     def range(self, name: str) -> Iterator[None]:
@@ -240,7 +241,7 @@ class Profile:
             return "profile without commands"
         busy = sum(c.seconds or 0.0 for c in self.commands)
         return (
-            f"profile of {text.seconds(self.seconds)}: {len(self.commands)} commands, "
+            f"profile of {text.seconds(self.seconds)}: {counted(len(self.commands), 'command')}, "
             f"{text.seconds(busy)} on devices"
         )
 
@@ -267,6 +268,8 @@ class Profile:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a file named .json, or the picture to one named .svg."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"profile.save: path must be a path, not {type(path).__name__}")
         file = Path(path)
         if file.suffix == ".json":
             file.write_text(json.dumps(self.trace()), "utf-8")

@@ -18,6 +18,7 @@ from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 from .language import OPENCL, Parameter, pairs, split_options, to_number
 from .scan import Scan
@@ -385,7 +386,8 @@ class ListOfListsBuilder:
     def _arguments(self, args: Sequence[Any]) -> list[Any]:
         call = "ListOfListsBuilder"
         if len(args) != len(self.parameters):
-            raise TypeError(f"{call}: {len(self.parameters)} arguments declared, {len(args)} given")
+            declared = counted(len(self.parameters), "argument")
+            raise TypeError(f"{call}: {declared} declared, {len(args)} given")
         values = []
         for value, parameter in zip(args, self.parameters, strict=True):
             if not parameter.vector:

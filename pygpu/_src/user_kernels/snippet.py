@@ -21,6 +21,7 @@ from pygpu._src.array import layout
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util.wording import counted
 
 from .language import Language, Parameter, to_number
 from .scanner import blank, mentions, moves_index, replace_accesses, uses_of
@@ -63,7 +64,8 @@ def check_arrays(call: str, parameters: Sequence[Parameter], args: Sequence[Any]
     """Raise TypeError for the first argument that does not match its declaration."""
     if len(args) != len(parameters):
         names = ", ".join(p.name for p in parameters)
-        raise TypeError(f"{call} takes {len(parameters)} arguments ({names}), {len(args)} given")
+        taken = counted(len(parameters), "argument")
+        raise TypeError(f"{call} takes {taken} ({names}), {len(args)} given")
     for number, (arg, parameter) in enumerate(zip(args, parameters, strict=True), 1):
         if not parameter.vector:
             continue

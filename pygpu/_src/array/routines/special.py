@@ -17,6 +17,7 @@ from pygpu._src.array import elementwise, launch_cache, ufuncs
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 # names here of the ufuncs that SciPy's functions call
 _UFUNCS = {"_zeta": "zeta", "_riemann_zeta": "riemann_zeta", "_lambertw": "lambertw"}
@@ -104,7 +105,8 @@ def call(
         if cached is not None:
             return cached
     if len(operands) != len(function.kinds):
-        raise TypeError(f"{name}: {len(function.kinds)} arguments are needed, not {len(operands)}")
+        needed = counted(len(function.kinds), "argument")
+        raise TypeError(f"{name} takes {needed}, not {len(operands)}")
     outs = list(out) if isinstance(out, tuple) else [out] * function.results
     if len(outs) != function.results or (out is not None and outs.count(out) > 1):
         raise TypeError(f"{name}: out must be a tuple of {function.results} arrays")

@@ -27,6 +27,7 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 from .. import check_report
 from ..signature import layout_of, signatures
@@ -222,10 +223,12 @@ class GUFunc:
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             many = "few" if len(args) < self.nin else "many"
+            inputs, all_of_them, got = (
+                counted(n, "positional argument") for n in (self.nin, self.nargs, len(args))
+            )
             raise TypeError(
                 f"Too {many} arguments for function {name!r}: {name}(): gufunc accepts "
-                f"{_count_text(self.nin)} (the inputs) or {_count_text(self.nargs)} (the outputs, "
-                f"too). Got {_count_text(len(args))}."
+                f"{inputs} (the inputs) or {all_of_them} (the outputs, too). Got {got}."
             )
         if has_override(args, out):
             options = {"dtype": dtype, "axes": axes, "axis": axis, "keepdims": keepdims or None}
@@ -695,10 +698,6 @@ def _on_host(result: Any, out: Any, queue: Any) -> Any:
 
 def _texts(shapes: Sequence[tuple[int, ...]]) -> str:
     return " ".join(map(str, shapes))
-
-
-def _count_text(count: int) -> str:
-    return f"{count} positional argument{'s' if count != 1 else ''}"
 
 
 def _is_host(obj: Any) -> bool:

@@ -25,6 +25,7 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
 from pygpu._src.util.public import publish
+from pygpu._src.util.wording import counted
 
 from ..signature import signatures
 from ..source import OperandError, without_frames
@@ -302,7 +303,7 @@ class UFunc:
                     return cached
         name = self._name
         if len(args) < self.nin:
-            raise TypeError(f"{name}() takes {self.nin} arguments, got {len(args)}")
+            raise TypeError(f"{name}() takes {counted(self.nin, 'argument')}, got {len(args)}")
         if has_override(args, out):
             options = {"dtype": dtype, "where": None if where is True else where}
             options["signature"] = sig if signature is None else signature

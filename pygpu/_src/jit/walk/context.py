@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.wording import counted
 
 from .. import emit
 from ..ir import Value
@@ -49,7 +50,8 @@ class FunctionContext:
         parameters = _parameters(source)
         if len(arg_types) != len(parameters):
             raise source.error(
-                f"{source.name} takes {len(parameters)} arguments, {len(arg_types)} given"
+                f"{source.name} takes {counted(len(parameters), 'argument')}, "
+                f"{len(arg_types)} given"
             )
         rest = source.node.args.vararg
         given = dict(zip(parameters, arg_types))

@@ -12,6 +12,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pygpu._src.util.wording import counted
+
 from ..ir import Value
 
 if TYPE_CHECKING:
@@ -88,8 +90,9 @@ def count(what: str, args: Args, kwargs: Kwargs, low: int, high: int) -> None:
     if kwargs:
         raise WrongCall(f"{what}() takes no keyword arguments in kernels")
     if not low <= len(args) <= high:
-        expected = str(low) if low == high else f"{low} to {high}"
-        raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
+        expected = counted(high, "argument")
+        expected = expected if low == high else f"{low} to {expected}"
+        raise WrongCall(f"{what}() takes {expected}, {len(args)} given")
 
 
 def one_array(what: str, args: Args, kwargs: Kwargs) -> Value:

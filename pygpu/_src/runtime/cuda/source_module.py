@@ -16,7 +16,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache as once
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from pygpu._src.runtime.cuda.debugging import is_debugging
 from pygpu._src.util import log
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
 from pygpu._src.util.public import publish
+from pygpu._src.util.sequences import as_list
 from pygpu.errors import CompileError, Error
 
 from . import kernel_sources, nvrtc
@@ -425,9 +426,7 @@ def _strings(call: str, name: str, given: Any) -> list[str]:
         raise TypeError(
             f"{call}: {name} must be a list of str, such as {given.split()!r}, not one str"
         )
-    if not isinstance(given or (), Iterable):
-        raise TypeError(f"{call}: {name} must be a list of str, not {type(given).__name__}")
-    items = list(given or ())
+    items = as_list(given or (), call, name)
     for item in items:
         if not isinstance(item, (str, os.PathLike)):
             raise TypeError(
