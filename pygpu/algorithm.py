@@ -21,14 +21,12 @@ from pygpu._src.array import sort
 from pygpu._src.array.advanced_indexing import take_along_axis
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
-from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise import Elementwise
 from pygpu._src.user_kernels.language import (
-    CUDA,
-    OPENCL,
     Language,
     Parameter,
+    language_for,
     language_of,
     pairs,
     require_text,
@@ -243,9 +241,7 @@ class RadixSort:
         options: Any = None,
     ) -> None:
         self.context = context
-        self.language: Language = OPENCL if isinstance(context, _opencl.Context) else CUDA
-        if self.language is CUDA and context is not None:
-            backend_of(context)
+        self.language: Language = language_for(type(self).__name__, context)
         self.key_dtype: np.dtype[Any] = np.dtype(key_dtype)
         if self.key_dtype.kind not in "iu":
             raise TypeError(f"RadixSort: key_dtype must be an integer, not {self.key_dtype}")

@@ -28,7 +28,7 @@ from pygpu._src.user_kernels.elementwise_programs import (
     get_elwise_kernel_and_types,
     get_elwise_program,
 )
-from pygpu._src.user_kernels.language import CUDA, OPENCL
+from pygpu._src.user_kernels.language import OPENCL, language_for
 from pygpu._src.user_kernels.snippet import FLAT, RANGE, kernel_repr
 from pygpu._src.user_kernels.templates import KernelTemplateBase
 from pygpu._src.util.memoize import context_dependent_memoize
@@ -88,9 +88,7 @@ class ElementwiseKernel:
         auto_preamble: bool = True,
     ) -> None:
         self.context = context
-        language = OPENCL if isinstance(context, _opencl.Context) else CUDA
-        if language is CUDA and context is not None:
-            backend_of(context)  # refuses what is not a context
+        language = language_for(type(self).__name__, context)
         self.arguments, self.operation, self.name, self.options = (
             arguments,
             operation,

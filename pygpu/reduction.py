@@ -20,7 +20,7 @@ import numpy as np
 from pygpu import _opencl
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels import reductions
-from pygpu._src.user_kernels.language import CUDA, OPENCL
+from pygpu._src.user_kernels.language import OPENCL, language_for
 from pygpu._src.user_kernels.reduction import Reduction
 from pygpu._src.user_kernels.snippet import FLAT, kernel_repr
 from pygpu._src.user_kernels.stages import Stage
@@ -81,9 +81,7 @@ class ReductionKernel:
         preamble: str = "",
     ) -> None:
         self.context = ctx
-        language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
-        if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is not a context
+        language = language_for(type(self).__name__, ctx)
         self._do = Reduction(
             language, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )

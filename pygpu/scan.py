@@ -20,7 +20,7 @@ import numpy as np
 from pygpu import _opencl
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.runtime.backends import backend_of
-from pygpu._src.user_kernels.language import CUDA, OPENCL
+from pygpu._src.user_kernels.language import OPENCL, language_for
 from pygpu._src.user_kernels.reductions import converted
 from pygpu._src.user_kernels.scan import Scan
 from pygpu._src.user_kernels.snippet import kernel_repr
@@ -115,9 +115,7 @@ class GenericScanKernelBase:
         )
 
     def _make(self, ctx: Any, dtype: Any, *rest: Any) -> None:
-        language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
-        if language is CUDA and ctx is not None:
-            backend_of(ctx)  # refuses what is not a context
+        language = language_for(type(self).__name__, ctx)
         options: dict[str, Any] = {"serial": self._serial}
         self._do = Scan(language, dtype, *rest, **options)
         self.context, self.dtype = ctx, self._do.dtype
@@ -197,7 +195,7 @@ class _ArrayScanKernel(GenericScanKernelBase):
         preamble: str = "",
         devices: Any = None,
     ) -> None:
-        language = OPENCL if isinstance(ctx, _opencl.Context) else CUDA
+        language = language_for(type(self).__name__, ctx)
         ctype = language.ctype(native(dtype, type(self).__name__))
         if neutral is None and "prev_item" in self._output:
             raise ValueError(f"{type(self).__name__}: an exclusive scan needs a neutral element")
@@ -339,7 +337,7 @@ def get_cumsum_kernel(
 ) -> GenericScanKernel:
     """Running sums of an array of input_dtype into one of output_dtype."""
     source, target = np.dtype(input_dtype), np.dtype(output_dtype)
-    language = OPENCL if isinstance(context, _opencl.Context) else CUDA
+    language = language_for("get_cumsum_kernel", context)
     scan_expr, neutral = "a + b", "0"
     if target.kind == "c" and language is OPENCL:
         name = "cdouble" if target.itemsize == 16 else "cfloat"

@@ -219,22 +219,7 @@ def matrix_power(a: GPUArray[Any], n: int) -> GPUArray[Any]: ...
 def matrix_power(a: Any, n: int) -> Any:
     """Matrices to the power of an integer."""
     need_arrays("matrix_power", a)
-    if n == 0:
-        from ._creation import eye
-        from ._manipulation import broadcast_to
-
-        one = eye(a.shape[-1], dtype=a.dtype, device=a.device)
-        return broadcast_to(one, a.shape)._copy(order="C")
-    if n < 0:
-        a, n = inv(a), -n
-    result: Any = None
-    while n:
-        if n & 1:
-            result = a if result is None else matmul(result, a)
-        n >>= 1
-        if n:
-            a = matmul(a, a)
-    return result if result is not a else a._copy()
+    return _linalg.matrix_power(a, n)
 
 
 def matrix_rank(

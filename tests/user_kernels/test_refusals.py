@@ -337,3 +337,43 @@ def test_names_and_expressions_that_kernels_cannot_have(opencl):
         ReductionKernel(opencl.context, np.float32, "0", "a+b", arguments="float *x")
     with pytest.raises(TypeError, match="neutral must be an expression such as '0', not ''"):
         ReductionKernel(opencl.context, np.float32, "", "a+b")
+
+
+def test_contexts(opencl):
+    makers = {
+        "ElementwiseKernel": lambda c: ElementwiseKernel(c, "float *x", "x[i] = 1"),
+        "ReductionKernel": lambda c: ReductionKernel(c, np.float32, "0", "a + b"),
+        "InclusiveScanKernel": lambda c: InclusiveScanKernel(c, np.float32, "a + b"),
+    }
+    for name, make in makers.items():
+        message = f"{name}: context must be a Context .* not CommandQueue; pass its attribute"
+        with pytest.raises(TypeError, match=message):
+            make(opencl.queue)
+        with pytest.raises(TypeError, match=f"{name}: context must be a Context .* not int"):
+            make(5)
+
+
+def test_arrays_of_the_other_system(side, x):
+    other = "CUDA" if side.name == "opencl" else "OpenCL"
+    context = None if side.name == "opencl" else x.context
+    array = side.array(np.zeros(3, np.float32))
+    with pytest.raises(TypeError, match=f"was made for {other}, and .*make the kernel with"):
+        ElementwiseKernel(context, "float *x", "x[i] = 1")(array)
+
+
+def test_names_in_generated_kernels(opencl, x):
+    for name in ("a b", "", "1st", "é", "x;y"):
+        with pytest.raises(ValueError, match=f"must be an identifier of C, not {name!r}"):
+            ElementwiseKernel(opencl.context, "float *x", "x[i] = 1", name=name)(x)
+    with pytest.raises(ValueError, match="'reduce_kernel': two arguments have the name 'x'"):
+        ReductionKernel(opencl.context, np.float32, "0", "a + b", "x[i]", "float *x, int x")
+
+
+def test_events_to_wait_for(opencl, x):
+    marker = cl.enqueue_marker(opencl.queue)
+    kernel = ElementwiseKernel(opencl.context, "float *x", "x[i] = 1")
+    for wrong in (5, marker):
+        message = f"wait_for must be a sequence, not {type(wrong).__name__}"
+        for call in (kernel, lambda x, wait_for: x.fill(1, wait_for=wait_for)):
+            with pytest.raises(TypeError, match=message):
+                call(x, wait_for=wrong)

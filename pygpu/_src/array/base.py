@@ -16,6 +16,7 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 from pygpu._src.util import progress
 from pygpu._src.util.lazy import lazy
+from pygpu._src.util.sequences import as_list
 
 from . import elementwise, launch_cache, layout
 from .primitives import contiguous_host
@@ -215,9 +216,12 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         if queue is not None and queue is not self.queue:
             opencl = self.backend.name == "opencl"
             array = array.with_queue(queue) if opencl else array.with_stream(queue)
-        for event in wait_for or ():
+        for event in self._events_of(wait_for):
             array._add_event(event)
         return array
+
+    def _events_of(self, wait_for: Any) -> list[Any]:
+        return as_list(wait_for, type(self).__name__, "wait_for") if wait_for else []
 
     def _wait_list(self, queue: Any, arrays: Sequence[Any]) -> list[Any] | None:
         """Return the events that a command on *queue* using the arrays must wait for; None if
@@ -275,7 +279,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         queue = outs[0]._queue(queue)
         waits = self._wait_list(queue, [*outs, *read])
         if wait_for:
-            waits = [*(waits or ()), *wait_for]
+            waits = [*(waits or ()), *self._events_of(wait_for)]
         backend, every = self.backend, (*outs, *operands)
         launch = elementwise.prepare(backend, operation, every, shape)
         event = elementwise.start(backend, queue, launch, operation, every, waits)

@@ -350,7 +350,7 @@ class Array(ArrayTypes[_ScalarT_co]):
             self.shape,
             self.dtype,
             strides=self.strides,
-            wait_for=[*(wait_for or ()), *self.events],
+            wait_for=[*self._events_of(wait_for), *self.events],
             is_blocking=is_blocking,
         )
         return array if is_blocking else (array, event)

@@ -249,7 +249,7 @@ class _OpenCL(Language):
         return f"__local {ctype} {name}[{length}];"
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
-        return f"__kernel void {name}({', '.join(parameters)})"
+        return f"__kernel void {_checked(name)}({', '.join(parameters)})"
 
 
 class _CUDA(Language):
@@ -317,7 +317,7 @@ class _CUDA(Language):
         return text + _special(backend, texts)
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
-        return f'extern "C" __global__ void {name}({", ".join(parameters)})'
+        return f'extern "C" __global__ void {_checked(name)}({", ".join(parameters)})'
 
     def set_types(
         self,
@@ -348,6 +348,29 @@ OPENCL, CUDA = _OpenCL(), _CUDA()
 def language_of(backend: Backend) -> Language:
     """The language of a backend's users."""
     return OPENCL if backend.name == "opencl" else CUDA
+
+
+def language_for(call: str, context: Any) -> Language:
+    """The language of a context's users; None is CUDA's current context. Raises TypeError for
+    anything else."""
+    from pygpu import _cuda, _opencl
+
+    if isinstance(context, _opencl.Context):
+        return OPENCL
+    if context is None or isinstance(context, _cuda.Context):
+        return CUDA
+    hint = "; pass its attribute context" if isinstance(context, _opencl.CommandQueue) else ""
+    raise TypeError(
+        f"{call}: context must be a Context of OpenCL or CUDA, or None for CUDA's current one, not "
+        f"{type(context).__name__}{hint}"
+    )
+
+
+def _checked(name: str) -> str:
+    """Return a kernel's name. Raises ValueError if C has no such names."""
+    if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
+        raise ValueError(f"the name of a kernel must be an identifier of C, not {name!r}")
+    return name
 
 
 def split_options(options: Any, call: str) -> list[str]:

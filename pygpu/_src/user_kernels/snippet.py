@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pygpu._src.array import layout
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
+from pygpu._src.util.sequences import as_list
 from pygpu._src.util.wording import counted
 
 from .language import Language, Parameter, to_number
@@ -167,6 +168,10 @@ class Snippet:
         for name, given in (("code", text), ("loop's code", around), ("preamble", preamble)):
             if not isinstance(given, str):
                 raise TypeError(f"{call}: the {name} must be a str, not {type(given).__name__}")
+        names = [p.name for p in parameters]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{call}: two arguments have the name {name!r}")
         self.text, self.around, self.preamble = text, around, preamble
         self.is_cuda: bool = language.name == "cuda"
         self.vectors: list[int] = [k for k, p in enumerate(parameters) if p.vector]
@@ -288,6 +293,8 @@ class Snippet:
         first = args[self.vectors[0]]
         try:
             backend = first.backend
+            if (backend.name == "cuda") is not self.is_cuda:
+                self._refuse(first)
             if queue is None or queue is first.queue:
                 queue = first.queue
             else:
@@ -350,7 +357,7 @@ class Snippet:
                 f"{self.call}: the arrays have no queue; pass queue=, or array.with_queue(queue)"
             )
         ordered = self._is_ordered(backend, queue)
-        events = list(wait_for) if wait_for else []
+        events = as_list(wait_for, self.call, "wait_for") if wait_for else []
         for k in self.vectors:
             array = numbers[k]
             if not ordered or array.queue is not queue or array._foreign:
@@ -523,6 +530,14 @@ class Snippet:
                 f"{self.call}: the queue belongs to another context than the first array"
             )
         return other
+
+    def _refuse(self, array: Any) -> NoReturn:
+        """Raise for an array of the other system, whose compiler cannot read the source."""
+        ours, other = ("CUDA", "OpenCL") if self.is_cuda else ("OpenCL", "CUDA")
+        raise TypeError(
+            f"{self.call} was made for {ours}, and {type(array).__name__} is an array of {other}; "
+            "make the kernel with the array's context"
+        )
 
     def _check_context(self, arg: Any, backend: Backend) -> None:
         """Raise if the memory belongs to another context, which kernels cannot read."""
