@@ -268,6 +268,9 @@ class Fused(_FlatCall, Generic[_P, _R]):
     def __repr__(self) -> str:
         return f"<fused function {self.plain.__qualname__}{self._signature}>"
 
+    def __reduce__(self) -> str:
+        return self.plain.__qualname__  # as a function, by its name
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a function of a class, a method; each instance has programs of its own."""
         return self if instance is None else types.MethodType(self, instance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -196,3 +198,15 @@ def test_arrays_that_are_not_arguments(opencl_maker):
         pygpu.fuse(lambda a, b: a + b)(a, B)
     with pytest.raises(ValueError, match="broadcast"):
         pygpu.fuse(lambda a, b: a + b)(a, opencl_maker(B[:5]))
+
+
+@pygpu.fuse
+def _of_the_module(x):
+    return x + 1
+
+
+def test_copies_and_pickles_as_a_function():
+    assert pickle.loads(pickle.dumps(_of_the_module)) is _of_the_module
+    assert copy.copy(_of_the_module) is copy.deepcopy(_of_the_module) is _of_the_module
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(pygpu.fuse(lambda x: x))

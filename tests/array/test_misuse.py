@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -376,3 +378,12 @@ def test_shapes_that_fit(make):
     assert (a[:, :0] + b[:1]).shape == (2, 0, 2)
     assert (a + np.zeros((1, 0))).shape == (2, 3, 0)
     assert (a + b[0, 0]).shape == (2, 3, 1)
+
+
+def test_flags_are_copied_and_pickled(make):
+    for array in (make(np.zeros((2, 3))), make(np.zeros((2, 3), order="F"))):
+        for flags in (copy.copy(array.flags), pickle.loads(pickle.dumps(array.flags))):
+            assert flags.c_contiguous == array.flags.c_contiguous
+            assert flags.f_contiguous == array.flags.f_contiguous
+            with pytest.raises(AttributeError, match="the flag 'forc' of an array cannot be set"):
+                flags.forc = True

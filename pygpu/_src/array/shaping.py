@@ -41,6 +41,9 @@ class Flags:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"the flag {name!r} of an array cannot be set")
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.c_contiguous, self.f_contiguous)
+
     def __getitem__(self, name: str) -> bool:
         names = {"C": "c_contiguous", "F": "f_contiguous", "FORC": "forc", "FNC": "fnc"}
         names |= {"C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous"}

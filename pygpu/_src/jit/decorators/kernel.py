@@ -684,7 +684,7 @@ class Kernel(KernelBase):
 
     def _wrong_queue(self, queue: Any) -> TypeError:
         return TypeError(
-            f"{self.__name__}: the arrays are on OpenCL; pass a CommandQueue, not a "
+            f"{self.__name__}: the arrays are on OpenCL; pass a CommandQueue, not "
             f"{type(queue).__name__}"
         )
 
