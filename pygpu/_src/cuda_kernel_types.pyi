@@ -200,28 +200,40 @@ def jit(
     func_or_sig: Callable[_P, Any], device: Literal[False] = False, inline: Any = None,
     link: Any = (), debug: bool | None = None, opt: Any = None, lineinfo: bool = False,
     cache: bool = False, *, fastmath: bool = False, max_registers: int | None = None,
-    exact: bool = False, src: str | None = None, check: bool | None = None, **unused: Any,
+    exact: bool = False, src: str | None = None, check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None, extensions: Any = (),
+    forceinline: bool = False, lto: bool | None = None,
+    shared_memory_carveout: int | str | None = None,
 ) -> Kernel[_P, None]: ...
 @overload
 def jit(
     func_or_sig: Callable[_P, _R], device: Literal[True], inline: Any = None,
     link: Any = (), debug: bool | None = None, opt: Any = None, lineinfo: bool = False,
     cache: bool = False, *, fastmath: bool = False, max_registers: int | None = None,
-    exact: bool = False, src: str | None = None, check: bool | None = None, **unused: Any,
+    exact: bool = False, src: str | None = None, check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None, extensions: Any = (),
+    forceinline: bool = False, lto: bool | None = None,
+    shared_memory_carveout: int | str | None = None,
 ) -> DeviceFunction[_P, _R]: ...
 @overload
 def jit(
     func_or_sig: Signatures | None = None, device: Literal[False] = False, inline: Any = None,
     link: Any = (), debug: bool | None = None, opt: Any = None, lineinfo: bool = False,
     cache: bool = False, *, fastmath: bool = False, max_registers: int | None = None,
-    exact: bool = False, src: str | None = None, check: bool | None = None, **unused: Any,
+    exact: bool = False, src: str | None = None, check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None, extensions: Any = (),
+    forceinline: bool = False, lto: bool | None = None,
+    shared_memory_carveout: int | str | None = None,
 ) -> KernelDecorator[None]: ...
 @overload
 def jit(
     func_or_sig: Signatures | None = None, *, device: Literal[True], inline: Any = None,
     link: Any = (), debug: bool | None = None, opt: Any = None, lineinfo: bool = False,
     cache: bool = False, fastmath: bool = False, max_registers: int | None = None,
-    exact: bool = False, src: str | None = None, check: bool | None = None, **unused: Any,
+    exact: bool = False, src: str | None = None, check: bool | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None, extensions: Any = (),
+    forceinline: bool = False, lto: bool | None = None,
+    shared_memory_carveout: int | str | None = None,
 ) -> FunctionDecorator: ...
 
 class CUSource:
@@ -229,12 +241,12 @@ class CUSource:
     data: bytes | str
     name: str
     def __init__(
-        self, data: bytes | str, name: str = "<unnamed-cu>", **unused: Any
+        self, data: bytes | str, name: str = "<unnamed-cu>", setup_callback: None = None,
+        teardown_callback: None = None, nrt: bool = False,
     ) -> None: ...
 
 def declare_device(
     name: str, sig: Any, link: Any = (), use_cooperative: bool = False, abi: str = "numba",
-    **unused: Any,
 ) -> Any: ...
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0

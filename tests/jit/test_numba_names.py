@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import threading
 import weakref
@@ -415,3 +416,39 @@ def set_shape(x):
 def test_misuse_names_the_argument(call: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_options_that_are_misspelt() -> None:
+    def f(a):  # type: ignore[no-untyped-def]
+        a[0] = 1
+
+    decorators: list[tuple[Any, str, str]] = [
+        (cuda.jit, "fastmaht", "cuda.jit: unknown option 'fastmaht'; did you mean 'fastmath'?"),
+        (cuda.jit, "argtypes", "cuda.jit: .*; pass the signature as the first argument"),
+        (cuda.jit, "sets", "cuda.jit: unknown option 'sets'; its options are cache, check, "),
+        (pygpu.jit, "inlne", "pygpu.jit: .*; did you mean 'inline'?"),
+        (pygpu.kernel, "sgnatures", "pygpu.kernel: .*; did you mean 'signatures'?"),
+        (pygpu.vectorize, "identityy", "vectorize: .*; did you mean 'identity'?"),
+        (
+            functools.partial(pygpu.guvectorize, ["i4[:]"], "(n)"),
+            "traget",
+            "guvectorize: .*'target'",
+        ),
+    ]
+    for decorator, name, message in decorators:
+        with pytest.raises(TypeError, match=message.replace("?", r"\?")):
+            decorator(**{name: True})
+        if decorator in (cuda.jit, pygpu.jit):
+            with pytest.raises(TypeError, match=message.replace("?", r"\?")):
+                decorator(f, **{name: True})
+
+
+def test_options_of_numba_without_effect() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        return x
+
+    ignored = {"opt": True, "cache": True, "lto": None, "forceinline": True, "inline": "always"}
+    cuda.jit(f, lineinfo=True, shared_memory_carveout="MaxL1", **ignored)
+    cuda.jit(device=True, **ignored)(f)
+    pygpu.jit(nopython=True, nogil=True, parallel=True, error_model="numpy", boundscheck=False)(f)
+    pygpu.vectorize(f, nopython=True, cache=True, boundscheck=True)

@@ -28,9 +28,22 @@ search_paths: Callable[[], list[str]] = list
 
 
 class CUSource:
-    """CUDA C source, and the name of its file for compiler messages."""
+    """CUDA C source, and the name of its file for compiler messages. nrt has no effect; Numba's
+    callbacks for the module of the source are refused with NotImplementedError."""
 
-    def __init__(self, data: bytes | str, name: str = "<unnamed-cu>", **unused: Any) -> None:
+    def __init__(
+        self,
+        data: bytes | str,
+        name: str = "<unnamed-cu>",
+        setup_callback: Any = None,
+        teardown_callback: Any = None,
+        nrt: bool = False,
+    ) -> None:
+        if setup_callback is not None or teardown_callback is not None:
+            raise NotImplementedError(
+                "cuda.CUSource: setup_callback and teardown_callback are not supported: the source "
+                "is compiled with each kernel that links it, and has no module of its own"
+            )
         self.data, self.name = data, name
 
     def __repr__(self) -> str:
@@ -149,7 +162,6 @@ def declare_device(
     link: Any = (),
     use_cooperative: bool = False,
     abi: str = "numba",
-    **unused: Any,
 ) -> ExternalFunction:
     """Declare a function in CUDA C that kernels can call.
 

@@ -32,6 +32,7 @@ from ..signature import Void
 from ..source import KernelError, python_function
 from .jit import DeviceFunction
 from .kernel import Kernel
+from .options import check_options
 
 __all__ = [
     *intrinsics.__all__,
@@ -62,7 +63,7 @@ def jit(
     check: bool | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
     extensions: Any = (),
-    **unused: Any,
+    **options: Any,
 ) -> Any:
     """A decorator that compiles a Python function to a CUDA kernel, or with ``device=True`` to a
     function that kernels call.
@@ -74,10 +75,12 @@ def jit(
     a tuple that begins with it. link: files of CUDA C or CUSources whose functions the kernel
     calls, see declare_device. extensions: objects whose prepare_args(type, value, stream=, retr=)
     returns the type and the value of each argument before a launch, and may append functions to
-    retr, which are called after it. Other options of Numba are accepted and have no effect
-    (compiled code is always cached on disk). Raises KernelError at the first call for a function
-    that cannot be compiled.
+    retr, which are called after it. Numba's other options are accepted and have no effect
+    (compiled code is always cached on disk). Raises TypeError for unknown options, and KernelError
+    at the first call for a function that cannot be compiled.
     """
+    if options:
+        check_options("cuda.jit", jit, options)
     function = python_function(func_or_sig)
     if debug and check is None:
         check = True

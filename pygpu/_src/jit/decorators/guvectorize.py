@@ -41,7 +41,7 @@ from .dates import DateViews, has_dates
 from .loops import Loop
 from .operands import (
     array_or_none,
-    check_options,
+    check_ufunc_options,
     input_operand,
     operand,
     stream_of,
@@ -746,7 +746,7 @@ def guvectorize(
     fit.
     """
     check_target(target, "guvectorize")
-    check_options("guvectorize", options, target)
+    check_ufunc_options("guvectorize", guvectorize, options, target)
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout
     given = signatures(ftylist_or_layout, "guvectorize")

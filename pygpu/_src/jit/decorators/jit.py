@@ -11,6 +11,7 @@ from typing import Any
 from pygpu._src.util.public import publish
 
 from ..source import KernelError
+from .options import check_options
 
 
 class _LaunchError(KernelError, RuntimeError):
@@ -83,10 +84,12 @@ def jit(
 
     Called from the host, it is the plain function. Kernels can also call functions without the
     decorator; it only states the purpose. src: the source of the function, if Python does not know
-    it. A signature, or a list of them, may come first; see DeviceFunction. Other options
-    (inline, fastmath, device, ...) are accepted as Numba has them, and have no effect. Raises
-    KernelError for anything that is not a function.
+    it. A signature, or a list of them, may come first; see DeviceFunction. Numba's other options
+    (inline, fastmath, device, ...) are accepted and have no effect. Raises KernelError for
+    anything that is not a function, TypeError for unknown options.
     """
+    if options:
+        check_options("pygpu.jit", jit, options)
     if isinstance(function, DeviceFunction):
         return function
     if isinstance(function, types.FunctionType):

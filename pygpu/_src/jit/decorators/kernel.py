@@ -49,6 +49,7 @@ from ..types import (
 )
 from ..walk.context import FunctionContext
 from . import arguments
+from .options import check_options
 from .pickling import reduce_by_name, register_with_cloudpickle
 from .specialization import Specialization
 from .written import assigned_parameters
@@ -885,7 +886,19 @@ def as_type_of_signature(obj: Any) -> Type:
     return as_type(obj)
 
 
-def kernel(function: Any = None, /, **options: Any) -> Any:
+def kernel(
+    function: Any = None,
+    /,
+    *,
+    backend: str | None = None,
+    src: str | None = None,
+    signatures: Sequence[Any] = (),
+    exact: bool = False,
+    options: Sequence[str] = (),
+    fastmath: bool = False,
+    check: bool | None = None,
+    **unknown: Any,
+) -> Any:
     """Decorator that compiles a Python function to a kernel, for OpenCL and CUDA.
 
     It also accepts options, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
@@ -893,18 +906,24 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
     types of the arguments; *src*: the source of the function; *check*: whether indices are
     checked, and each call waits for the outcome; by default, PYGPU_CHECK decides, or else the
-    device: CPUs check, and raise errors later. Raises KernelError for anything but a function;
-    other errors are raised at the first call.
+    device: CPUs check, and raise errors later. Raises KernelError for anything but a function,
+    TypeError for unknown options; other errors are raised at the first call.
     """
+    if unknown:
+        check_options("pygpu.kernel", kernel, unknown)
+    given: dict[str, Any] = {
+        "backend": backend, "src": src, "signatures": signatures, "exact": exact,
+        "options": options, "fastmath": fastmath, "check": check,
+    }  # fmt: skip
     if function is None:
-        return functools.partial(kernel, **options)
+        return functools.partial(kernel, **given)
     inner = python_function(function)
     if inner is None:
         hint = ""
         if isinstance(function, (staticmethod, classmethod)):
             hint = f"; put {type(function).__name__} above the decorator, not below"
         raise KernelError(f"pygpu.kernel: {function!r} is not a Python function{hint}")
-    return Kernel(inner, **options)
+    return Kernel(inner, **given)
 
 
 publish(globals(), ["kernel"], "pygpu")

@@ -14,17 +14,18 @@ from pygpu._src.array.ufuncs import is_array
 from pygpu._src.runtime.backends import backend_of
 
 from ..source import KernelError, OperandError
+from .options import check_options
 from .target import Target, resolve_target
 
 DType = np.dtype[Any]
-IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift")
 
 
-def check_options(call: str, options: dict[str, Any], target: str | None) -> None:
+def check_ufunc_options(
+    call: str, decorator: Any, options: dict[str, Any], target: str | None
+) -> None:
     """Refuse unknown options of a decorator, and those that ask for Python on a GPU."""
-    unknown = set(options) - set(IGNORED)
-    if unknown:
-        raise TypeError(f"{call}: unknown option {sorted(unknown)[0]!r}")
+    if options:
+        check_options(call, decorator, options)
     if target == "cuda" and options.get("nopython") is False:
         raise TypeError("nopython flag must be True")
 

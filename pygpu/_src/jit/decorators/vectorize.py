@@ -39,7 +39,7 @@ from .operands import (
     array_like,
     array_or_none,
     as_mask,
-    check_options,
+    check_ufunc_options,
     input_operand,
     keep_order,
     numbers,
@@ -705,7 +705,7 @@ def vectorize(
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
     check_target(target, "vectorize")
-    check_options("vectorize", options, target)
+    check_ufunc_options("vectorize", vectorize, options, target)
     if isinstance(identity, str) and identity != "reorderable":
         raise ValueError(
             f"vectorize: identity must be a number, None or 'reorderable': {identity!r}"
