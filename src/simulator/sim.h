@@ -2,17 +2,14 @@
  *
  * The library exports the symbols of the CUDA driver and of NVRTC (the rows of
  * src/cuda/api/cuda.fn and src/cuda/api/nvrtc.fn) and, besides these, only
- * pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Its folders, each
- * of which includes only those above it in this list:
- *   image     reading shared objects: sections, symbols, line tables
- *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
- *   device    allocations (device addresses are host addresses); loaded images, their kernels
- *             and variables
- *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults
- *             inside kernels
- *   driver    the driver's calls, which queue work that exec and device do
- * The library does not use Python. Every function may be called from any thread; messages go into
- * the thread's detail text, never to stderr. */
+ * pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting, pygpuSimStop and pygpuSimUse. Its
+ * folders, each of which includes only those above it in this list: image     reading shared
+ * objects: sections, symbols, line tables compiler  NVRTC: CUDA C++ to a shared object with the
+ * machine's C++ compiler device    allocations (device addresses are host addresses); loaded
+ * images, their kernels and variables exec      blocks and threads: fibers, barriers, warp
+ * operations, the pool of workers, faults inside kernels driver    the driver's calls, which queue
+ * work that exec and device do The library does not use Python. Every function may be called from
+ * any thread; messages go into the thread's detail text, never to stderr. */
 #ifndef PYGPU_SIM_H
 #define PYGPU_SIM_H
 
@@ -50,6 +47,8 @@ CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(
 SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
 /* Sets whom this thread asks, while it waits for a compiler, whether to stop. NULL ends that. */
 SIM_EXPORT void pygpuSimWaiting(const CuWaiting *waiting);
+/* Stops this thread's launches; see sim_exec_stop. stop: 0 to end that. */
+SIM_EXPORT int pygpuSimStop(int stop, char *text, size_t size);
 /* A failure on a worker thread, reported by the next call that synchronizes. */
 typedef struct {
     CUresult code;
@@ -112,7 +111,8 @@ typedef struct {
     SimDim3 grid, block, cluster;
     size_t shared; /* dynamic [bytes] */
     bool cooperative;
-    void **params; /* addresses of the arguments, which must stay valid during the call */
+    void **params;   /* addresses of the arguments, which must stay valid during the call */
+    uint64_t thread; /* of the program, that requested it */
 } SimLaunch;
 
 /* Runs a whole launch and returns when it is done. On a failure, fills error with a message that
@@ -120,6 +120,11 @@ typedef struct {
  * threads may run launches at once. The launch must have passed sim_exec_check. Output of kernels
  * is kept until sim_output_flush. */
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error);
+/* Begins or continues to stop the launches of a thread of the program: those that run, at the next
+ * instruction of their own code, and those whose turn comes. The caller repeats the call until
+ * nothing runs; thread 0 ends this. Writes the message of the first launch stopped, or "", and
+ * returns how many system threads still run such launches. */
+int sim_exec_stop(uint64_t thread, char *text, size_t size);
 /* Checks block, grid and shared memory before a launch is queued. */
 CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
 

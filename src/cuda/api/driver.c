@@ -104,6 +104,7 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path) {
     driver_version = version;
     *(void **)(void *)&last_detail = pg_library_symbol(opened, "pygpuSimLastErrorDetail");
     cud_waiting_set_hook(pg_library_symbol(opened, "pygpuSimWaiting"));
+    cud_wait_set_stop_hook(pg_library_symbol(opened, "pygpuSimStop"));
     cud_pools_set_use_hook(pg_library_symbol(opened, "pygpuSimUse"));
     Py_RETURN_NONE;
 }
@@ -116,6 +117,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     driver_version = 0;
     cud_print_from(NULL);
     cud_waiting_set_hook(NULL);
+    cud_wait_set_stop_hook(NULL);
     cud_pools_set_use_hook(NULL);
     Py_RETURN_NONE;
 }

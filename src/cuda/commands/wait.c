@@ -3,10 +3,13 @@
 #include "cuda/context.h"
 #include "cuda/cuda.h"
 #include "cuda/print.h"
+#include "cuda/simulator_hooks.h"
 #include "cuda/stream.h"
 
 #define SPIN_SECONDS  100e-6 /* polls without pause for this long: most waits end within it */
 #define SLICE_SECONDS 40e-3  /* the maximum delay of Ctrl-C */
+#define STOP_SECONDS  1.0    /* for kernels to stop after Ctrl-C */
+#define STOP_IDLE     10 /* in milliseconds: no kernel runs, so the wait is for something else */
 
 typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
 
@@ -18,6 +21,42 @@ static CUresult query_status(WaitKind kind, void *handle) {
         CU_CALL(status, cuEventQuery, (CUevent)handle);
     }
     return status;
+}
+
+static int (*stop_launches)(int stop, char *text, size_t size); /* pygpuSimStop */
+
+void cud_wait_set_stop_hook(void *function) {
+    *(void **)(void *)&stop_launches = function;
+}
+
+/* A signal handler raised in a wait. If it was Ctrl-C on the simulator, stops the kernels that this
+ * thread has launched, which a GPU cannot do; a note of the exception says where the first was. */
+static void stop_kernels(WaitKind kind, void *handle) {
+    char text[1000] = "";
+    PyObject *type, *value, *traceback;
+    if (stop_launches == NULL || !PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        return;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Py_BEGIN_ALLOW_THREADS
+    double end = pg_seconds() + STOP_SECONDS;
+    int idle = 0;
+    do {
+        idle = stop_launches(1, text, sizeof(text)) > 0 ? 0 : idle + 1;
+        pg_sleep_us(1000);
+    } while (query_status(kind, handle) == CUDA_ERROR_NOT_READY && idle < STOP_IDLE &&
+             pg_seconds() < end);
+    stop_launches(0, text, sizeof(text));
+    Py_END_ALLOW_THREADS
+    if (text[0] != '\0') {
+        PyObject *none = PyObject_CallMethod(value, "add_note", "s", text);
+        if (none == NULL) {
+            PyErr_Clear();
+        }
+        Py_XDECREF(none);
+    }
+    PyErr_Restore(type, value, traceback);
 }
 
 /* Polls until the work is done or has failed, or a signal handler raised (-1). The pauses are a
@@ -46,6 +85,7 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
             return 0;
         }
         if (PyErr_CheckSignals() < 0) {
+            stop_kernels(kind, handle);
             return -1;
         }
     }

@@ -89,6 +89,7 @@ static CUresult launch(CUfunction handle, SimDim3 grid, SimDim3 block, size_t sh
     work.kernel.shared = shared;
     work.kernel.n_bytes = function->n_bytes;
     work.kernel.cooperative = cooperative;
+    work.kernel.thread = sim_this_thread();
     work.kernel.more = NULL;
     CUresult status = fill_params(&work, function, params, extra);
     if (status != CUDA_SUCCESS) {
@@ -97,6 +98,10 @@ static CUresult launch(CUfunction handle, SimDim3 grid, SimDim3 block, size_t sh
     }
     work.kernel.function = sim_object_keep(function);
     return sim_stream_submit(stream, &work, NULL);
+}
+
+int pygpuSimStop(int stop, char *text, size_t size) {
+    return sim_exec_stop(stop ? sim_this_thread() : 0, text, size);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,

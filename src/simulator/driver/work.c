@@ -36,7 +36,8 @@ static CUresult run_kernel(SimWork *work, SimError *error) {
                         .cluster = {1, 1, 1},
                         .shared = work->kernel.shared,
                         .cooperative = work->kernel.cooperative,
-                        .params = params};
+                        .params = params,
+                        .thread = work->kernel.thread};
     CUresult status = sim_exec(function->kernel, &launch, error);
     if (params != few) {
         free(params);

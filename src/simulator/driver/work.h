@@ -40,6 +40,7 @@ typedef struct SimWork {
             SimFunction *function; /* counted */
             SimDim3 grid, block;
             size_t shared, n_bytes;
+            uint64_t thread; /* that requested the launch */
             bool cooperative;
             unsigned char
                 *more; /* the arguments if they need more than the inline bytes, else NULL */

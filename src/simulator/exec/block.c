@@ -72,8 +72,7 @@ static void runtime_thread_end(SimContext *c) {
 static void runtime_yield(SimContext *c) {
     Worker *worker = worker_of(c);
     if (SIM_UNLIKELY(worker->stop))
-        block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT, "stopped after %g s (PYGPU_SIM_TIMEOUT)",
-                   sim_timeout());
+        block_stopped(worker, "");
     fiber_yield(worker);
 }
 
@@ -117,6 +116,8 @@ static void runtime_grid_sync(SimContext *c) {
     const bool last = worker->at_barrier + 1 == c->alive;
     if (last) {
         grid_wait(worker->job);
+        if (worker->stop)
+            block_stopped(worker, "");
         if (atomic_load(&worker->job->stop))
             block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "another block failed");
     }
@@ -140,6 +141,12 @@ void block_fail(Worker *worker, CUresult code, const char *format, ...) {
     }
     worker->failed = 1;
     fiber_leave(worker);
+}
+
+void block_stopped(Worker *worker, const char *at) {
+    char reason[100];
+    const CUresult code = watch_reason(worker, reason, sizeof reason);
+    block_fail(worker, code, "%s%s", reason, at);
 }
 
 /* No thread can continue: some wait at a barrier, others at warp operations. */
@@ -288,7 +295,7 @@ bool blocks_run(Worker *worker, unsigned long long first, unsigned long long cou
             (worker->c.block.y +
              (unsigned long long)worker->job->launch->grid.y * worker->c.block.z);
     const SimTriple block = worker->c.block, held = worker->held.block;
-    const bool again = worker->fault.signal != SIM_FAULT_TIMEOUT;
+    const bool again = worker->fault.signal != SIM_FAULT_STOPPED;
     runtime_held(worker, !again || block.x != held.x || block.y != held.y ||
                              block.z != held.z); /* the failed block prints again */
     if (!again || block_run(worker, number)) {

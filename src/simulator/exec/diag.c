@@ -143,7 +143,7 @@ static void handler(int number, siginfo_t *info, void *context) {
         if (!worker->stop || worker->where == WHERE_RUNTIME ||
             !sim_module_contains(worker->job->kernel->module, pc))
             return;
-        worker->fault.signal = SIM_FAULT_TIMEOUT;
+        worker->fault.signal = SIM_FAULT_STOPPED;
     } else {
         worker->fault.signal = number;
     }
@@ -365,7 +365,7 @@ void diag_explain(Worker *worker) {
         pc = *(const uintptr_t *)worker->fault.stack - 1; /* blame its caller */
 #endif
     if (!source_line_describe(worker->job->kernel->module, pc, where, sizeof where) &&
-        sim_checked() && worker->fault.signal == SIM_FAULT_TIMEOUT &&
+        sim_checked() && worker->fault.signal == SIM_FAULT_STOPPED &&
         check_caller(worker) != 0) { /* stopped inside a check of an access, not in the loop
                                       * itself */
         source_line_describe(worker->job->kernel->module, check_caller(worker), where,
@@ -376,10 +376,8 @@ void diag_explain(Worker *worker) {
     case SIGFPE:
         snprintf(what, sizeof what, "integer division by zero, or of the least integer by -1");
         break;
-    case SIM_FAULT_TIMEOUT:
-        error->code = CUDA_ERROR_LAUNCH_TIMEOUT;
-        snprintf(what, sizeof what, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped",
-                 sim_timeout());
+    case SIM_FAULT_STOPPED:
+        error->code = watch_reason(worker, what, sizeof what);
         break;
     case SIGILL:
     case SIGTRAP:

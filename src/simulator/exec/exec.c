@@ -53,6 +53,8 @@ CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch) {
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error) {
     error->code = CUDA_SUCCESS;
     error->text[0] = 0;
+    if (SIM_UNLIKELY(watch_stops(launch->thread)))
+        return CUDA_SUCCESS;
     Job job = {.kernel = kernel, .launch = launch};
     job.blocks = (unsigned long long)launch->grid.x * launch->grid.y * launch->grid.z;
     sigset_t mask;
@@ -64,6 +66,10 @@ CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *er
     sim_output_flush();
     if (SIM_UNLIKELY(job.error.code != CUDA_SUCCESS)) {
         *error = job.error;
+        if (error->code == SIM_INTERRUPTED) {
+            watch_stopped(error->text);
+            error->code = CUDA_SUCCESS;
+        }
     }
     return error->code;
 }

@@ -14,6 +14,9 @@
 
 #include "simulator/device/module.h"
 
+/* The code of a launch that Ctrl-C has stopped, which is not an error. */
+#define SIM_INTERRUPTED ((CUresult)-1)
+
 #define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
 /* AddressSanitizer takes a call that does not return as the end of the system thread's stack, but
  * fibers have stacks of their own. */
@@ -44,9 +47,12 @@ typedef struct {
     uint16_t fiber[SIM_WARP]; /* the fibers of those lanes */
 } Warp;
 
-#define SIM_FAULT_TIMEOUT (-1) /* used in place of a signal number */
+#define SIM_FAULT_STOPPED (-1) /* used in place of a signal number */
 
 #define SIM_WATCH_SIGNAL SIGURG /* ignored by default, so a late one is harmless */
+
+/* Why a worker must leave its kernel. */
+typedef enum { STOP_NONE, STOP_TIMEOUT, STOP_INTERRUPT } Stop;
 
 typedef enum { WHERE_OUTSIDE, WHERE_THREADS, WHERE_BLOCKS, WHERE_RUNTIME } Where;
 
@@ -72,7 +78,7 @@ typedef struct Worker {
     unsigned long long first, count; /* blocks of the current loop */
     volatile int where;              /* a Where, for the signal handler */
     volatile int failed;
-    volatile int stop; /* set by the watchdog: stop */
+    volatile int stop; /* a Stop, set by watch.c */
     char *dynamic; /* the launch's dynamic shared memory: ends before an inaccessible page of the
                     * region */
     SimError *error;
@@ -137,6 +143,8 @@ SIM_HIDDEN bool block_run(Worker *worker,
 SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count);
 SIM_HIDDEN void block_main(Worker *worker); /* the main function of a fiber */
 SIM_HIDDEN SIM_NORETURN void block_deadlock(Worker *worker);
+/* Ends the block of a worker that was told to stop. at: the place, " at kernel.cu:4". */
+SIM_HIDDEN SIM_NORETURN void block_stopped(Worker *worker, const char *at);
 SIM_HIDDEN SIM_NORETURN void block_fail(Worker *worker, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static inline void fiber_ready(Worker *worker, unsigned fiber) {
@@ -170,6 +178,12 @@ SIM_HIDDEN void diag_thread(const Worker *worker, char *text,
 /* watch.c */
 SIM_HIDDEN void watch_begin(Worker *worker); /* this thread now runs a launch */
 SIM_HIDDEN void watch_end(Worker *worker);
+/* Whether launches of that thread of the program are being stopped. */
+SIM_HIDDEN bool watch_stops(uint64_t thread);
+/* Keeps the message of a launch that was interrupted. */
+SIM_HIDDEN void watch_stopped(const char *text);
+/* The code and the message for a worker that was told to stop. */
+SIM_HIDDEN CUresult watch_reason(const Worker *worker, char *text, size_t size);
 
 /* check.c: only called if worker->check is set, except check_begin */
 SIM_HIDDEN CUresult check_begin(Worker *worker);         /* begins a launch; makes worker->check */

@@ -162,9 +162,7 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
             char at[300];
             source_line_describe(worker->job->kernel->module, (uintptr_t)me->caller - 1, at,
                                  sizeof at);
-            block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT,
-                       "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped%s",
-                       sim_timeout(), at);
+            block_stopped(worker, at);
         }
         warp->waiting |= bit;
         if (in_step(worker, warp, me) &&

@@ -1,6 +1,8 @@
-/* watch.c - stops kernels that run too long. One thread, started with the first launch under a
- * limit, checks all running launches and signals the threads of those over the limit. Their signal
- * handler (diag.c) acts when the kernel's own code runs. */
+/* watch.c - stops kernels that run too long, or that the program has interrupted. For the first,
+ * one thread, started with the first launch under a limit, checks all running launches. The threads
+ * of launches to be stopped get a signal. Its handler (diag.c) acts when the kernel's own code
+ * runs, so the signal is repeated. */
+#include <stdio.h>
 #include <time.h>
 
 #include "simulator/exec/exec.h"
@@ -8,9 +10,66 @@
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static Worker *watched;
 static bool watching;
+static _Atomic uint64_t
+    stopping;              /* the thread of the program whose launches are stopped; 0: none */
+static char stopped[1000]; /* the message of the first launch that was, under watch_lock */
 
 static double now(void) {
     return (double)runtime_nanoseconds() * 1e-9;
+}
+
+/* Signals the workers that were told to stop. Needs the lock. */
+static void signal_workers(void) {
+    for (Worker *worker = watched; worker != NULL; worker = worker->watched_next) {
+        if (worker->stop == STOP_NONE)
+            continue;
+        if (worker->job->launch->cooperative) { /* it may wait for other blocks */
+            pthread_mutex_lock(&worker->job->lock);
+            atomic_store(&worker->job->stop, 1);
+            pthread_cond_broadcast(&worker->job->grid);
+            pthread_mutex_unlock(&worker->job->lock);
+        }
+        pthread_kill(worker->thread, SIM_WATCH_SIGNAL);
+    }
+}
+
+bool watch_stops(uint64_t thread) {
+    return atomic_load_explicit(&stopping, memory_order_relaxed) == thread && thread != 0;
+}
+
+void watch_stopped(const char *text) {
+    pthread_mutex_lock(&watch_lock);
+    if (stopped[0] == 0)
+        snprintf(stopped, sizeof stopped, "%s", text);
+    pthread_mutex_unlock(&watch_lock);
+}
+
+int sim_exec_stop(uint64_t thread, char *text, size_t size) {
+    int running = 0;
+    pthread_mutex_lock(&watch_lock);
+    for (Worker *worker = watched; worker != NULL && thread != 0; worker = worker->watched_next) {
+        if (worker->job->launch->thread == thread) {
+            worker->stop = STOP_INTERRUPT;
+            running++;
+        }
+    }
+    signal_workers();
+    atomic_store(&stopping, thread);
+    snprintf(text, size, "%s", stopped);
+    if (thread == 0)
+        stopped[0] = 0;
+    pthread_mutex_unlock(&watch_lock);
+    return running;
+}
+
+CUresult watch_reason(const Worker *worker, char *text, size_t size) {
+    if (worker->stop == STOP_INTERRUPT) {
+        snprintf(text, size, "stopped by Ctrl-C");
+        return SIM_INTERRUPTED;
+    }
+    snprintf(text, size, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped",
+             sim_timeout());
+    return CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
 static void *watch_main(void *unused) {
@@ -23,17 +82,10 @@ static void *watch_main(void *unused) {
         pthread_mutex_lock(&watch_lock);
         const double time = now();
         for (Worker *worker = watched; worker != NULL; worker = worker->watched_next) {
-            if (time - worker->started <= limit)
-                continue;
-            worker->stop = 1;
-            if (worker->job->launch->cooperative) { /* it may wait for other blocks */
-                pthread_mutex_lock(&worker->job->lock);
-                atomic_store(&worker->job->stop, 1);
-                pthread_cond_broadcast(&worker->job->grid);
-                pthread_mutex_unlock(&worker->job->lock);
-            }
-            pthread_kill(worker->thread, SIM_WATCH_SIGNAL);
+            if (time - worker->started > limit && worker->stop == STOP_NONE)
+                worker->stop = STOP_TIMEOUT;
         }
+        signal_workers();
         pthread_mutex_unlock(&watch_lock);
     }
     return NULL;
@@ -43,6 +95,7 @@ static void watch_forked(void) {
     pthread_mutex_init(&watch_lock, NULL);
     watched = NULL;
     watching = false;
+    atomic_store(&stopping, 0);
 }
 
 static void start(void) {
@@ -63,10 +116,8 @@ static void start(void) {
 }
 
 void watch_begin(Worker *worker) {
-    if (sim_timeout() <= 0)
-        return;
     pthread_mutex_lock(&watch_lock);
-    if (!watching)
+    if (!watching && sim_timeout() > 0)
         start();
     worker->started = now();
     worker->watched_next = watched;
@@ -75,8 +126,6 @@ void watch_begin(Worker *worker) {
 }
 
 void watch_end(Worker *worker) {
-    if (sim_timeout() <= 0)
-        return;
     pthread_mutex_lock(&watch_lock);
     for (Worker **link = &watched; *link != NULL; link = &(*link)->watched_next) {
         if (*link == worker) {
