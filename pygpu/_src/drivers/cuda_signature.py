@@ -156,8 +156,9 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def _plain(text: str) -> str:
     """Return a type's name in the spelling that the tables use."""
-    text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r" ?(::|<|>|,) ?", r"\1", text).removeprefix("::")
+    text = " ".join(text.split())
+    if any(mark in text for mark in (":", "<", ">", ",")):
+        text = re.sub(r" ?(::|<|>|,) ?", r"\1", text).removeprefix("::")
     words = text.split()
     if words and all(w in ("unsigned", "signed", "int", "char", "short", "long") for w in words):
         base = "char" if "char" in words else "short" if "short" in words else ""
@@ -230,6 +231,8 @@ def _layout(
 def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple[str, int, int]]:
     """Return the structs in the source whose layout is certain."""
     found: dict[str, tuple[str, int, int]] = {}
+    if "struct" not in text:
+        return found
     if re.search(r"^[ \t]*#[ \t]*(?:if|elif|else|pragma)|\b__align__\b", source, re.MULTILINE):
         return found
     for match in _STRUCT.finditer(text):
@@ -271,7 +274,7 @@ def _pointer(text: str, defined: Mapping[str, object], unsure: Mapping[str, obje
 def _parameter(
     text: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
 ) -> Parameter:
-    declaration = re.sub(r"\s+", " ", text.split("=")[0]).strip()
+    declaration = " ".join(text.split("=")[0].split())
     text = _IGNORED.sub(" ", declaration).strip()
     if "&" in text or "..." in text or "(" in text or "alignas" in text:
         return (*_UNKNOWN, declaration)
@@ -299,7 +302,8 @@ def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
     declared = [
         (alias, original) for original, alias in typedefs(text) if _ALIASED.fullmatch(original)
     ]
-    declared += re.findall(r"\busing\s++(\w++)\s*+=\s*+([\w:<>\s*]++);", text)
+    if "using" in text:
+        declared += re.findall(r"\busing\s++(\w++)\s*+=\s*+([\w:<>\s*]++);", text)
     for alias, original in declared:
         original = original.rstrip()
         if found.get(alias, original) != original:
@@ -313,6 +317,8 @@ def _macros(text: str) -> tuple[dict[str, str], set[str]]:
     others."""
     found: dict[str, str] = {}
     others: set[str] = set()
+    if "#" not in text:
+        return found, others
     for name, parameters, body in re.findall(
         r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]*([^\n]*)$", text, re.MULTILINE
     ):
@@ -325,7 +331,7 @@ def _macros(text: str) -> tuple[dict[str, str], set[str]]:
 
 def _plain_name(name: str) -> str:
     """Return a mangled C++ function's name without its namespaces and types."""
-    match = re.match(r"_ZN?(?:K?)(.*)", name)
+    match = re.match(r"_ZN?(?:K?)(.*)", name) if name.startswith("_Z") else None
     if match is None:
         return name
     rest, last = match[1], name
@@ -343,7 +349,8 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
         return None
     text = without_comments(source)
     macros, unknown_macros = _macros(text)
-    text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
+    if "#" in text:
+        text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
     aliases = None
     structs: dict[str, tuple[str, int, int]] = {}
     found: list[Parameter] | None = None

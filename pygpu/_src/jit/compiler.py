@@ -32,7 +32,9 @@ from .types import (
     numpy_dtype,
 )
 from .walk.context import FunctionContext
+from .walk.registry import RARE
 
+RARE.extend((f"{__package__}.calls.array_methods", f"{__package__}.calls.special"))
 _lock = threading.RLock()
 _MISSING: Any = object()
 _sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -132,14 +134,11 @@ def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True)
     """Make a unit whose functions may call everything that kernels can."""
     # Importing these modules registers the functions that can be called.
     from .calls import (  # noqa: F401
-        array_methods,
         builtins,
         dates,
         external,
         mathematics,
         numpy_functions,
-        reductions,
-        special,
     )
 
     unit = emit.Unit(dialect, fp64, prefix, int64_atomics)

@@ -22,7 +22,7 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -355,8 +355,9 @@ class Entries:
         if len(data) > limit // 4:
             return
         written = private_files.write(self._under + key[:2], key + self.suffix, data)
-        # Prune at every sixteenth entry, by its name: the folder need not be searched each time.
-        if written and (key[2] == "0" or len(data) > limit // 64):
+        # Prune at one of 256 entries, by its name: to search a large folder takes as long as to
+        # compile several kernels.
+        if written and (key[2:4] == "00" or len(data) > limit // 64):
             prune(self.folder, limit)
 
 
@@ -424,23 +425,43 @@ def prune(folder: str | os.PathLike[str], limit: int) -> None:
     """Remove the least recently used entries until the rest has at most *limit* bytes."""
     entries = []
     now = time.time()
-    for path in Path(folder).glob("??/*"):
+    for found in _files(folder):
+        suffix = os.path.splitext(found.name)[1]
         try:
-            found = path.lstat()
-            if path.parent.is_symlink():
-                continue  # not a folder of the cache
+            status = found.stat(follow_symlinks=False)
         except OSError:
             continue
-        if path.suffix in (_SUFFIX, RECIPE):
-            entries.append((found.st_mtime, found.st_size, path))
-        elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
-            private_files.remove(path)
+        if suffix in (_SUFFIX, RECIPE):
+            entries.append((status.st_mtime, status.st_size, found.path))
+        elif suffix == ".tmp" and now - status.st_mtime > _STALE:
+            private_files.remove(found.path)
     total = sum([size for _, size, _ in entries])
-    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
-        if total <= limit:
-            break
+    if total <= limit:
+        return
+    for _, size, path in sorted(entries):
         private_files.remove(path)
         total -= size
+        if total <= limit:
+            break
+
+
+def _files(folder: str | os.PathLike[str]) -> Iterator[os.DirEntry[str]]:
+    """Find the files in the cache's folders: those with names of two characters, not links."""
+    try:
+        with os.scandir(folder) as parts:
+            names = [
+                part.path
+                for part in parts
+                if len(part.name) == 2 and part.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return
+    for name in names:
+        try:
+            with os.scandir(name) as files:
+                yield from files
+        except OSError:
+            continue
 
 
 def clear(folder: str | os.PathLike[str] | None = None) -> None:

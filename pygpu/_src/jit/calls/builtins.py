@@ -21,8 +21,9 @@ from ..walk.conversions import cast, dtype_of
 from ..walk.date_operations import any_date
 from ..walk.items import length_value
 from ..walk.operators import binary, call_ufunc
-from ..walk.registry import HANDLERS, Args, Handler, Kwargs, WrongCall, count, finds, handles
+from ..walk.registry import HANDLERS, Args, Handler, Kwargs, WrongCall, count, find, finds, handles
 from ..walk.stores import ufunc_of_arrays
+from ..walk.truth import truth_of_value
 from .printing import emit_print
 
 _MATH = {
@@ -242,7 +243,7 @@ for _name in ("erf", "erfc", "lgamma"):
 HANDLERS[math.gamma] = _c_function("tgamma")
 
 
-@handles(math.fsum, builtins.sum, math.prod)
+@handles(math.fsum, math.prod)
 def _sum(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
     product = fc.expr(node.func).const is math.prod
     start = kwargs.pop("start", None) or constant(fc, int(product), node)
@@ -425,8 +426,51 @@ def _extreme(name: str) -> Handler:
     return handler
 
 
-HANDLERS[builtins.min] = _extreme("min")
-HANDLERS[builtins.max] = _extreme("max")
+def _of_python(name: str, of_items: Handler) -> Handler:
+    """Python's function for one array, as an iterable of numbers, or the other handler for other
+    arguments."""
+
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        if len(args) == 1 and not kwargs and args[0].is_array and len(args[0].shape) == 1:
+            of_array = find(getattr(np, name))
+            assert of_array is not None
+            return of_array(fc, node, args, kwargs)
+        return of_items(fc, node, args, kwargs)
+
+    return handler
+
+
+def _of_items(is_all: bool) -> Handler:
+    """``any`` or ``all`` of a tuple."""
+    name = "all" if is_all else "any"
+
+    def handler(
+        fc: FunctionContext, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        if len(args) != 1 or kwargs or not args[0].is_tuple:
+            raise WrongCall(f"{name}() takes a tuple or an array of one dimension in kernels")
+        texts = []
+        for item in args[0].items:
+            found = truth_of_value(fc, item, node)
+            if not found.is_const:
+                texts.append(found.text)
+            elif bool(found.const) != is_all:
+                return constant(fc, not is_all, node)
+        if not texts:
+            return constant(fc, is_all, node)
+        result = truth_of_value(fc, constant(fc, True, node), node)
+        return Value(result.type, f"({(' && ' if is_all else ' || ').join(texts)})")
+
+    return handler
+
+
+HANDLERS[builtins.sum] = _of_python("sum", _sum)
+HANDLERS[builtins.min] = _of_python("min", _extreme("min"))
+HANDLERS[builtins.max] = _of_python("max", _extreme("max"))
+HANDLERS[builtins.any] = _of_python("any", _of_items(False))
+HANDLERS[builtins.all] = _of_python("all", _of_items(True))
 
 
 @handles(builtins.round)

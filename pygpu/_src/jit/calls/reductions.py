@@ -7,7 +7,6 @@ thread-private, or constant. Where NumPy raises for an empty array (its minimum)
 from __future__ import annotations
 
 import ast
-import builtins
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from ..walk.constants import constant
 from ..walk.context import FunctionContext
 from ..walk.conversions import dtype_of
 from ..walk.registry import HANDLERS, Args, Handler, Kwargs, WrongCall, handles
-from ..walk.truth import truth_of_value
-from .builtins import _extreme, _sum
 
 
 def total(a: Any, dtype: Any) -> Any:
@@ -266,47 +263,6 @@ for _name, (_function, _dtype, _is_method) in _REDUCTIONS.items():
     HANDLERS[getattr(np, _name)] = _made
     if _is_method:
         METHODS[_name] = _made
-
-
-def _of_python(name: str, of_items: Handler) -> Handler:
-    """Python's function for one array, as an iterable of numbers, or the previous handler for
-    other arguments."""
-
-    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
-        if len(args) == 1 and not kwargs and args[0].is_array and len(args[0].shape) == 1:
-            return HANDLERS[getattr(np, name)](fc, node, args, kwargs)
-        return of_items(fc, node, args, kwargs)
-
-    return handler
-
-
-def _of_items(is_all: bool) -> Handler:
-    """``any`` or ``all`` of a tuple."""
-    name = "all" if is_all else "any"
-
-    def handler(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> Value:
-        if len(args) != 1 or kwargs or not args[0].is_tuple:
-            raise WrongCall(f"{name}() takes a tuple or an array of one dimension in kernels")
-        texts = []
-        for item in args[0].items:
-            found = truth_of_value(fc, item, node)
-            if not found.is_const:
-                texts.append(found.text)
-            elif bool(found.const) != is_all:
-                return constant(fc, not is_all, node)
-        if not texts:
-            return constant(fc, is_all, node)
-        result = truth_of_value(fc, constant(fc, True, node), node)
-        return Value(result.type, f"({(' && ' if is_all else ' || ').join(texts)})")
-
-    return handler
-
-
-HANDLERS[builtins.sum] = _of_python("sum", _sum)
-HANDLERS[builtins.min] = _of_python("min", _extreme("min"))
-HANDLERS[builtins.max] = _of_python("max", _extreme("max"))
-HANDLERS[builtins.any] = _of_python("any", _of_items(False))
-HANDLERS[builtins.all] = _of_python("all", _of_items(True))
 
 
 _FUNCTION: Any = scalar_product

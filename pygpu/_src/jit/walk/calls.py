@@ -36,7 +36,7 @@ from .formatted import formatted
 from .names import UnboundName
 from .operators import binary, call_ufunc
 from .optional import unwrapped
-from .registry import Args, Handler, Kwargs, WrongCall, find, visits_expression
+from .registry import Args, Handler, Kwargs, WrongCall, find, import_rare, visits_expression
 from .sequences import unpack
 from .variables import variable_value
 
@@ -363,6 +363,7 @@ def _call_array_method(
             "it as int64",
             node,
         )
+    import_rare()
     handler = METHODS.get(method.name)
     if handler is None:
         raise fc.source.error(f"{method.name} of an array cannot be called in kernels", node)

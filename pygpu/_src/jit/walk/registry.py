@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygpu._src.util.wording import counted
@@ -31,6 +32,9 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[FunctionContext, Any], Value]] = {}
 STATEMENTS: dict[type[ast.stmt], Callable[[FunctionContext, Any], None]] = {}
 HANDLERS: dict[Any, Handler] = {}
 _FINDERS: list[Callable[[Any], Handler | None]] = []
+# Modules with handlers that few kernels need. Importing them takes a fifth of the first kernel's
+# time, so they are imported when an object without a handler is called.
+RARE: list[str] = []
 
 
 class WrongCall(Exception):
@@ -74,10 +78,20 @@ def finds(finder: _F) -> _F:
     return finder
 
 
+def import_rare() -> None:
+    """Register the handlers of the modules in RARE."""
+    for name in [*RARE]:
+        import_module(name)
+    RARE.clear()  # afterwards: another thread must not miss handlers
+
+
 def find(obj: Any) -> Handler | None:
     """Return the handler of a callable; None if there is none."""
     try:
         found = HANDLERS.get(obj)
+        if found is None and RARE:
+            import_rare()
+            found = HANDLERS.get(obj)
     except TypeError:
         return None
     if found is not None:
