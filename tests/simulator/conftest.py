@@ -27,6 +27,7 @@ class Launch(ctypes.Structure):
         ("shared", ctypes.c_size_t),
         ("cooperative", ctypes.c_bool),
         ("params", ctypes.POINTER(ctypes.c_void_p)),
+        ("thread", ctypes.c_uint64),
     ]
 
 

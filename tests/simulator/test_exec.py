@@ -25,6 +25,25 @@ def test_saxpy(simulator, n):
     np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
+def test_a_grid_barrier_that_threads_returned_before(simulator):
+    """The last thread of a block to reach the barrier is one that returns."""
+    source = """
+    #include <cooperative_groups.h>
+    extern "C" __global__ void k(volatile int *a, int most) {
+        if (threadIdx.x >= most) return;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            for (volatile int i = 0; i < 10000000; i++) ;
+            a[0] = 1;
+        }
+        cooperative_groups::this_grid().sync();
+        a[1 + blockIdx.x * most + threadIdx.x] = a[0];
+    }"""
+    for most in (1, 5):
+        a = np.zeros(1 + 3 * most, "i4")
+        simulator.run(source, 3, 32, a, np.int32(most), cooperative=True)
+        assert (a == 1).all()
+
+
 @pytest.mark.parametrize("grid", [(1, 1, 1), (3, 1, 1), (2, 3, 4)])
 @pytest.mark.parametrize("block", [(1, 1, 1), (33, 1, 1), (4, 3, 5), (1, 1024, 1), (2, 2, 64)])
 @pytest.mark.parametrize("waits", [0, 1])

@@ -15,6 +15,7 @@ static inline Worker *worker_of(SimContext *c) {
 static void barrier_open(Worker *worker) {
     const unsigned n = worker->at_barrier;
     worker->at_barrier = 0;
+    worker->at_grid_barrier = false;
     worker->steps = 0;
     worker->c.waiting -= n;
     for (unsigned i = 0; i < n; i++)
@@ -62,10 +63,37 @@ static int runtime_sync_reduce(SimContext *c, int kind, int predicate) {
     return worker->reduced; /* valid until the next barrier is complete, which needs this thread */
 }
 
+static void grid_wait(Job *job) {
+    pthread_mutex_lock(&job->lock);
+    const unsigned phase = job->grid_phase;
+    if (++job->grid_arrived == job->grid_alive) {
+        job->grid_arrived = 0;
+        job->grid_phase++;
+        pthread_cond_broadcast(&job->grid);
+    }
+    while (job->grid_phase == phase && !atomic_load_explicit(&job->stop, memory_order_relaxed)) {
+        pthread_cond_wait(&job->grid, &job->lock);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* All other threads of the block have arrived: waits for the other blocks, each of which has its
+ * own system thread. */
+static void grid_meet(Worker *worker) {
+    grid_wait(worker->job);
+    if (worker->stop)
+        block_stopped(worker, "");
+    if (atomic_load(&worker->job->stop))
+        block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "another block failed");
+}
+
 static void runtime_thread_end(SimContext *c) {
     Worker *worker = worker_of(c);
-    if (worker->at_barrier > 0 && worker->at_barrier == c->alive)
+    if (worker->at_barrier > 0 && worker->at_barrier == c->alive) {
+        if (worker->at_grid_barrier) /* the threads that returned came last */
+            grid_meet(worker);
         barrier_open(worker);
+    }
     warp_thread_end(worker, c->linear);
 }
 
@@ -91,36 +119,15 @@ static void runtime_frame(SimContext *c, unsigned long long size) {
 
 /* ---- grids of cooperative launches ----------------------------------------------------------- */
 
-static void grid_wait(Job *job) {
-    pthread_mutex_lock(&job->lock);
-    const unsigned phase = job->grid_phase;
-    if (++job->grid_arrived == job->grid_alive) {
-        job->grid_arrived = 0;
-        job->grid_phase++;
-        pthread_cond_broadcast(&job->grid);
-    }
-    while (job->grid_phase == phase && !atomic_load_explicit(&job->stop, memory_order_relaxed)) {
-        pthread_cond_wait(&job->grid, &job->lock);
-    }
-    pthread_mutex_unlock(&job->lock);
-}
-
-/* All threads of the block meet; the last one waits for the other blocks, each of which has its
- * own system thread. */
 static void runtime_grid_sync(SimContext *c) {
     Worker *worker = worker_of(c);
     if (!c->cooperative) {
         block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
                    "grid synchronization in a launch that was not cooperative");
     }
-    const bool last = worker->at_barrier + 1 == c->alive;
-    if (last) {
-        grid_wait(worker->job);
-        if (worker->stop)
-            block_stopped(worker, "");
-        if (atomic_load(&worker->job->stop))
-            block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "another block failed");
-    }
+    worker->at_grid_barrier = true;
+    if (worker->at_barrier + 1 == c->alive)
+        grid_meet(worker);
     barrier_meet(c, __builtin_return_address(0));
 }
 
@@ -224,6 +231,7 @@ static void block_begin(Worker *worker, unsigned long long number) {
     c->alive = c->threads;
     c->waiting = 0;
     worker->at_barrier = 0;
+    worker->at_grid_barrier = false;
     worker->reduction_kind = -1;
     worker->failed = 0;
     warp_begin(worker);

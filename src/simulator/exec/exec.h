@@ -75,6 +75,7 @@ typedef struct Worker {
     const void *barrier_caller; /* where the last of them waits */
     unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
+    bool at_grid_barrier;            /* the threads in barrier wait for the other blocks, too */
     unsigned long long first, count; /* blocks of the current loop */
     volatile int where;              /* a Where, for the signal handler */
     volatile int failed;
