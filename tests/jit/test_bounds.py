@@ -444,6 +444,20 @@ def test_products_that_64_bits_do_not_hold(make: Any) -> None:
     fails(out, "a with 5 items")
 
 
+def test_ranges_that_are_too_long_to_test(make: Any) -> None:
+    names = [f"n{i}" for i in range(20)]
+    total = " + ".join(names)
+    src = f"def k(a, {', '.join(names)}):\n    a[1] = {total}\n    a[0] = a[{total}]\n"
+    space: dict[str, Any] = {}
+    exec(src, space)
+    k = cl.kernel(space["k"], src=src, check=True)
+    a = make(np.arange(400.0))
+    k[1, 1](a, *range(20))
+    assert a.get()[:2].tolist() == [190, 190]
+    with pytest.raises(IndexError, match="index 1189 is out of bounds for a with 400 items"):
+        k[1, 1](a, 999, *range(1, 20))
+
+
 @cl.kernel
 def shrinks(a, out):
     rest = a[0:]

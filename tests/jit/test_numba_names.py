@@ -452,3 +452,29 @@ def test_options_of_numba_without_effect() -> None:
     cuda.jit(device=True, **ignored)(f)
     pygpu.jit(nopython=True, nogil=True, parallel=True, error_model="numpy", boundscheck=False)(f)
     pygpu.vectorize(f, nopython=True, cache=True, boundscheck=True)
+
+
+def test_host_functions_in_kernels_are_refused_at_the_call() -> None:
+    """The message shows the user's line, not one of pygpu."""
+
+    @cuda.jit
+    def waits(a):
+        cuda.synchronize()
+
+    @cuda.jit
+    def copies(a):
+        a[0] = cuda.to_device(a)[0]
+
+    @cuda.jit
+    def launches(a):
+        increment[1, 1](a, a)
+
+    for kernel, text, line in (
+        (waits, "pygpu.cuda.synchronize cannot be called in a kernel", "cuda.synchronize()"),
+        (copies, "to_device cannot be called in a kernel", "a[0] = cuda.to_device(a)[0]"),
+        (launches, "cannot launch kernels: launch it from the host", "increment[1, 1](a, a)"),
+    ):
+        with pytest.raises(pygpu.KernelError) as caught:
+            kernel[1, 1](np.zeros(1))
+        assert text in str(caught.value) and line in str(caught.value)
+        assert __file__ in str(caught.value)

@@ -53,6 +53,11 @@ def _describe(obj: Any) -> str:
     return f"{module}.{name}" if module and module != "builtins" else str(name)
 
 
+def _is_pygpus(function: types.FunctionType) -> bool:
+    """Whether a function is defined in pygpu, where its lines mean nothing to users."""
+    return str(function.__globals__.get("__name__")).startswith("pygpu.")
+
+
 def as_constants(value: Value) -> tuple[Any, ...]:
     """Return the known integer values of a value; () if unknown."""
     items = flat_values(value)
@@ -152,7 +157,15 @@ def call_object(
     src = getattr(target, "src", None)
     declared = getattr(target, "declared", ())
     if not declared:
-        return call_function(fc, node, inner, args, kwargs, src)
+        try:
+            return call_function(fc, node, inner, args, kwargs, src)
+        except KernelError as error:
+            inner_only = _is_pygpus(inner) and not _is_pygpus(fc.source.function)
+            if isinstance(error, UnboundName) or not inner_only:
+                raise
+            reason = str(error).partition("\n")[0]
+            name = f"{_describe(target)} cannot be called in a kernel"
+            raise fc.source.error(f"{name} ({reason})", node.func) from None
     try:
         return _call_declared(fc, node, target, inner, args, kwargs, src)
     except WrongCall as error:  # a number of a type that it does not accept

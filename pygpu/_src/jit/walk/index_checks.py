@@ -160,6 +160,8 @@ def is_proven(fc: FunctionContext, value: Value, n: str, site: Site) -> bool:
         tests.append((ranges.minus(ranges.add(length, 1)), low))  # it counts from the end
     needed = []
     for test in tests:
+        if None in test:  # an end is too long
+            return False
         proven = ranges.certainly_less(*test)
         forced = not {site.key, ALL}.isdisjoint(fc.unit.forced)
         if proven is False or (proven is None and forced):

@@ -42,6 +42,8 @@ def subscript(fc: FunctionContext, node: ast.Subscript) -> Value:
             hint = (
                 " by what is not constant; make it a NumPy array, or pass an array as an argument"
             )
+        elif value.is_object and callable(value.const):
+            hint = ", which cannot launch kernels: launch it from the host, or call the function"
         raise fc.source.error(f"{value.type} cannot be indexed in kernels{hint}", node)
     found = view_or_item(fc, value, node)
     if isinstance(found, Value):

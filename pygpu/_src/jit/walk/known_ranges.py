@@ -151,9 +151,11 @@ class KnownRanges:
             return ranges.UNKNOWN
         if self.unit.tests is None or ALL in self.unit.forced:
             return found if type(found[0]) is type(found[1]) is int else ranges.UNKNOWN
-        for end in found:
-            if _may_be_large(end):
-                self.unit.tests.setdefault((-1, ranges.maximum(end, 0)), set()).add(ALL)
+        tests = [(-1, ranges.maximum(end, 0)) for end in found if _may_be_large(end)]
+        if any(high is None for _, high in tests):  # too long
+            return ranges.UNKNOWN
+        for test in tests:
+            self.unit.tests.setdefault(test, set()).add(ALL)
         return found
 
     def operand_range(self, value: Value, other: Value) -> Range:
