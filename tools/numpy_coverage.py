@@ -42,6 +42,7 @@ Made by `tools/numpy_coverage.py` from NumPy {version}'s own lists and pygpu's t
 the tests of its kind. Functions without an array as an argument (`np.zeros`, `np.arange`, dtypes,
 printing, reading files) are left out: `pygpu.xp` and `pygpu.array` [make arrays](index.md). Ufuncs
 have `out=`, `where=`, `dtype=`, `reduce`, `accumulate`, `reduceat`, `outer` and `at` as well.
+[Differences from NumPy](index.md#differences-from-numpy) are listed with the arrays.
 
 | | |
 | --- | --- |

@@ -607,6 +607,7 @@ def sort(
 ) -> ArrayT:
     """A sorted copy along an axis."""
     need_arrays("sort", a)
+    _sort.check_kind(kind)
     found = _sort.sort(a, axis, order)
     along = -1 if axis is None else axis
     result: ArrayT = manipulation.flip(found, along) if descending and found.ndim else found
@@ -624,6 +625,7 @@ def argsort(
 ) -> Index:
     """The indices that sort along an axis; equal items keep their order."""
     need_arrays("argsort", a)
+    _sort.check_kind(kind)
     result: Index
     if not descending or a.ndim == 0:
         result = _sort.argsort(a, axis, order)
@@ -689,11 +691,11 @@ def isin(
     *,
     kind: str | None = None,
 ) -> Bool:
-    """Which items of element are among those of test_elements. assume_unique and kind change
-    nothing."""
+    """Which items of element are among those of test_elements. assume_unique and kind do not
+    change the result."""
     if not isinstance(element, GPUArray):  # one of them may be a number
         need_arrays("isin", test_elements)
-    result: Bool = sets.isin(element, test_elements, invert)
+    result: Bool = sets.isin(element, test_elements, invert, kind)
     return result
 
 

@@ -400,6 +400,33 @@ def test_out(rng, make):
             rng.random(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("exponential", -1),
+        ("rayleigh", -1),
+        ("weibull", -1),
+        ("pareto", 0),
+        ("power", 0),
+        ("normal", -1),
+        ("laplace", -1),
+        ("gumbel", -1),
+        ("logistic", -1),
+        ("lognormal", -1),
+        ("gamma", -1),
+        ("uniform", -1),
+    ],
+)
+@pytest.mark.parametrize("make", ["cuda"], indirect=True)
+def test_wrong_parameters_on_the_device_give_nan(rng, make, name, wrong):
+    first = (1.0,) if name == "gamma" else (0.0,) if name in LOCATED else ()
+    x = getattr(rng, name)(*first, make(np.array([wrong, 2.0, np.nan]))).get()
+    assert np.isnan(x).tolist() == [True, False, True]
+
+
+LOCATED = {"normal", "laplace", "gumbel", "logistic", "lognormal", "uniform"}
+
+
 @pytest.mark.parametrize("make", ["cuda"], indirect=True)
 def test_counts_of_other_dtypes(rng, make):
     x = rng.poisson(40, 1000, dtype=np.uint32)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
+from pygpu._src.util.lazy import lazy
 
 from . import layout, primitives
 
@@ -61,6 +62,8 @@ def _reduction(kind: str) -> Callable[..., Any]:
 
             return statistics.about_mean(kind, a, axis, **options)
         options.pop("mean", None)
+        if options.get("initial", 0) is None:
+            lazy("pygpu._src.array.reduction").without_initial(kind, a, options | {"axis": axis})
         return a._reduce(kind, axis, **options)
 
     return call

@@ -6,6 +6,7 @@ integers wrap around as in NumPy, and for bools, products are "and" and sums are
 
 from __future__ import annotations
 
+import operator
 from math import prod
 from typing import Any
 
@@ -244,7 +245,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     axes: a number (the last of a with the first of b), or two sequences of axes.
     """
     try:
-        count = int(axes)
+        count = operator.index(axes)
         left, right = list(range(a.ndim - count, a.ndim)), list(range(count))
     except TypeError:
         first, second = axes

@@ -432,6 +432,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         fields of records to compare first."""
         sort = lazy("pygpu._src.array.sort")
 
+        sort.check_kind(kind, stable)
         return sort.argsort(self, axis, order)
 
     def sort(
@@ -440,18 +441,21 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """Sort along an axis, in place. order: fields of records to compare first."""
         sort = lazy("pygpu._src.array.sort")
 
+        sort.check_kind(kind, stable)
         self._copy_from(sort.sort(self, axis, order))
 
-    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
         """Move the kth item along an axis to its sorted position, with smaller ones before it, in
         place."""
-        self._copy_from(_numpy.partition(self, kth, axis))
+        self._copy_from(_numpy.partition(self, kth, axis, kind, order))
 
     def argpartition(
-        self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
     ) -> Any:
         """Return the indices of such a partition, of the flat array for None."""
-        return _numpy.argpartition(self, kth, axis)
+        return _numpy.argpartition(self, kth, axis, kind, order)
 
     def choose(self, choices: Any, out: _Out = None, mode: Any = "raise") -> Any:
         """Select items from the choices by this array's items."""

@@ -111,6 +111,8 @@ def array_ufunc(
     out = options.pop("out", None)
     if any(isinstance(o, np.ndarray) for o in out or ()):
         raise TypeError(f"{name}: out must be an array on the device, not a NumPy array")
+    if method == "reduce" and "initial" in options:
+        lazy("pygpu._src.array.reduction").without_initial(name, inputs[0], options)
     if method == "reduce" and name in _REDUCTIONS:
         (a,) = inputs
         axis = options.pop("axis", 0)
@@ -145,13 +147,24 @@ def array_ufunc(
     if any(x is NotImplemented for x in operands):
         return NotImplemented
     order = options.pop("order", "K")
-    options.pop("subok", None)
+    if order not in ("K", "C", "F", "A"):
+        order = _order(order)
+    if not isinstance(options.pop("subok", True), (bool, np.bool_)):
+        raise TypeError(f"{name}: 'subok' must be a boolean")
     result = ufuncs.call(name, operands, out, **options)
     if order in ("C", "F") and out is None and isinstance(result, GPUArray):
         array: Any = result
         wanted = array._c_contiguous if order == "C" else array._f_contiguous
         return array if wanted else array._copy(order=order)
     return result
+
+
+def _order(order: Any) -> str:
+    """Return an order other than in capitals as one, None as "K"."""
+    name = "K" if order is None else order.upper() if isinstance(order, str) else order
+    if name not in ("K", "C", "F", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return str(name)
 
 
 def _special(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:

@@ -24,12 +24,14 @@ from pygpu._src.codegen.kernels.reduction import GROUP
 from pygpu._src.codegen.kernels.reduction_parts import Form
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
+from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout, primitives
 from .chain_operations import number_of_reduction
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend, Limits
+
 
 # Concurrent groups per unit; the comments give shares of an H200's copy rate:
 RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
@@ -38,7 +40,7 @@ RESIDENT_PAIRS = 4  # of accumulators that are not numbers, and long vectors: ar
 RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
 _OF_UNIT = ("sum", "min", "max", "mean", "std", "ptp")  # those that return times
 _ORDERED = ("argmin", "argmax")  # those for which the index of an item matters
-_NAMES = {"min": "minimum", "max": "maximum"}
+_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
 
 
 class _Plan(Frozen):
@@ -61,6 +63,10 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     x: np.dtype[Any] = a.dtype
     if dtypes.is_date(x):
         return _result_of_dates(kind, x, given)
+    if given is not None and dtypes.is_date(given):
+        raise TypeError(
+            f"{kind}: numbers are not reduced as {given}; convert with .astype({given})"
+        )
     if kind in ("sum", "prod"):
         if given is None and out is not None:  # its dtype counts like an operand's
             return np.result_type(x, out.dtype), out.dtype
@@ -227,6 +233,21 @@ def no_identity(name: str) -> ValueError:
         f"reduction operation '{name}' does not have an identity, so to use a where mask one has "
         "to specify 'initial'"
     )
+
+
+def without_initial(kind: str, a: Any, options: dict[str, Any]) -> None:
+    """Remove initial=None, which asks for a reduction without an identity, and raise what NumPy
+    raises if one is needed. kind: of reduce(), or the name of a ufunc."""
+    if options.get("initial", 0) is not None:
+        return
+    del options["initial"]
+    name = _NAMES.get(kind, kind)
+    if options.get("where", True) is not True:
+        raise no_identity(name)
+    axes = layout.normalize_axes(options.get("axis", 0), a.ndim) if a.ndim else ()
+    kept = [n for k, n in enumerate(a.shape) if k not in axes]
+    if 0 not in kept and 0 in a.shape:
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
 
 
 def _check(kind: str, a: Any, number: np.dtype[Any], out: Any, where: Any, initial: Any) -> None:
@@ -602,6 +623,14 @@ def _in_other_dtype(
     numbers, and results in another unit of time; None for other dtypes."""
     if out is not None and not primitives.is_array(out):
         raise TypeError(f"{kind}: out must be an array on the device, not {type(out).__name__}")
+    if out is not None and kind in ("mean", "var") and not dtypes.is_date(a.dtype):
+        made = _result_dtypes(kind, a, dtype, None)[1]
+        if not np.can_cast(made, out.dtype, "same_kind"):  # NumPy casts them to any dtype
+            found = reduce(kind, a, axis, dtype=dtype, keepdims=keepdims, where=where, ddof=ddof)
+            primitives.warn_of_real(made, out.dtype, 6)
+            _check_out(kind, out, found.shape, out.dtype, a)
+            out[...] = found
+            return out
     if out is not None and dtypes.is_date(a.dtype) and kind in _OF_UNIT:
         if kind == "mean" and out.dtype.kind == "m" == a.dtype.kind:
             a = primitives.astype(a, out.dtype)  # a mean in seconds has no milliseconds
@@ -620,6 +649,11 @@ def _in_other_dtype(
         real = None if a.dtype.kind == "c" else np.dtype(f"f{dtype.itemsize // 2}")
         found = reduce(kind, a, axis, dtype=real, keepdims=keepdims, where=where, ddof=ddof)
         found = primitives.astype(found, dtype)
+    elif a.dtype.kind == "c":  # NumPy takes the deviations from the mean's real part
+        about_mean = lazy("pygpu._src.array.routines.statistics").about_mean
+        mean = reduce("mean", a, axis, dtype=dtype, keepdims=True, where=where)
+        options = {"ddof": ddof, "keepdims": keepdims, "where": where}
+        found = about_mean(kind, a, axis, mean=mean, dtype=dtype, **options)
     else:
         return None
     if out is None or found is None:
@@ -631,7 +665,7 @@ def _in_other_dtype(
 def _whole_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     axes = layout.normalize_axes(axis, a.ndim)
     n = prod(a.shape[k] for k in axes)
-    if dtype.kind not in "iu" or n == 0 or (where is not None and where is not True):
+    if dtype.kind not in "biu" or n == 0 or (where is not None and where is not True):
         return None
     total = a._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
     return primitives.astype(total / n, dtype)

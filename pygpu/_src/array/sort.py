@@ -28,6 +28,7 @@ from .scan import scan
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
+
 _SMALL_KEYS = 30  # bits of a count in onesweep's states
 _WIDE = 1 << 32  # from this many items per row on, counts and positions have 64 bits
 
@@ -57,6 +58,17 @@ def _back(rows: Any, axis: int) -> Any:
     out = primitives.empty(rows, view.shape, rows.dtype)
     out._copy_from(view)
     return out
+
+
+def check_kind(kind: Any, stable: Any = None) -> None:
+    """Raise what NumPy raises for a wrong algorithm of sorting; all are the same stable one
+    here."""
+    if kind is not None and stable is not None:
+        raise ValueError("sort: pass only one of kind= and stable=")
+    if kind is not None and not isinstance(kind, str):
+        raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+    if kind is not None and (not kind or kind[0] not in "qhsmQHSM"):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 def sort(a: Any, axis: int | None = -1, order: Any = None) -> Any:

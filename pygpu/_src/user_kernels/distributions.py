@@ -382,7 +382,10 @@ _TEXTS = {
 # For each distribution: the expression of an item, with parameters a, b, c, and the helpers that
 # it needs.
 FUNCTIONS = {
-    "gamma": ("b == PG_R(0.0) ? PG_R(0.0) : b * pg_gamma(&d, a)", "gamma"),
+    "gamma": (
+        "b > PG_R(0.0) ? b * pg_gamma(&d, a) : b == PG_R(0.0) ? PG_R(0.0) : PG_NAN",
+        "gamma",
+    ),
     "beta": ("pg_beta(&d, a, b)", "gamma beta"),
     "chisquare": ("pg_chisquare(&d, a)", "gamma chi"),
     "noncentral_chisquare": ("pg_noncentral(&d, a, b)", "gamma chi poisson noncentral"),
@@ -483,6 +486,8 @@ def dense_operation(kind: str, real: np.dtype[Any]) -> tuple[Operation, int]:
     code = dtypes.code(real)
     items, before, item = distribution(kind, code)
     body = _AT.format(items=items)
+    below = "<=" if kind in ("pareto", "power") else "<"
+    item = f"scale {below} 0 ? PG_NAN_{code.upper()} : {item}"
     body += f"PG_UNUSED const pg_{code} scale = x3, shift = x4; {before} y0 = {item};"
     helpers = BLOCKS["philox"] + NATIVE + UNIT + functions(code)
     return _made(f"random_dense_{kind}_{code}", (real, real), real, body, helpers), items

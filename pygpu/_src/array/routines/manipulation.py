@@ -146,15 +146,14 @@ def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
     """Implement numpy.array_split (numpy.split if not uneven): views of parts along an axis."""
     axis = layout.normalize_axis(axis, a.ndim)
     n = a.shape[axis]
-    try:
-        many = operator.index(parts)
-    except TypeError:
-        ends = [0, *(int(p) for p in parts), n]
+    if hasattr(parts, "__len__") and np.ndim(parts) != 0:
+        ends = [0, *map(operator.index, parts), n]
     else:
+        if not uneven and n % parts:  # as in NumPy, before it checks the number
+            raise ValueError("array split does not result in an equal division")
+        many = int(parts)
         if many < 1:
             raise ValueError("number sections must be larger than 0.")
-        if n % many and not uneven:
-            raise ValueError("array split does not result in an equal division")
         size, more = divmod(n, many)
         ends = [0]
         for k in range(many):

@@ -87,17 +87,21 @@ def _mean(
     **options: Any,
 ) -> Any:  # fmt: skip
     keepdims, options = _keepdims(keepdims), _passed_options(options)
+    _check_inexact(a, dtype, out)
+    a, options = _apply_where("nanmean", a, options)
+    if a.dtype.kind not in "fc":
+        return a._reduce("mean", axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+    total = _replace_nan(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
+    mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
+    return _store(primitives.astype(mean, total.dtype), out)
+
+
+def _check_inexact(a: Any, dtype: Any, out: Any) -> None:
     if a.dtype.kind in "fc":
         if dtype is not None and np.dtype(dtype).kind not in "fc":
             raise TypeError("If a is inexact, then dtype must be inexact")
         if out is not None and out.dtype.kind not in "fc":
             raise TypeError("If a is inexact, then out must be inexact")
-    a, options = _apply_where("nanmean", a, options)
-    if a.dtype.kind not in "fc":
-        return _store(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
-    total = _replace_nan(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
-    mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
-    return _store(primitives.astype(mean, total.dtype), out)
 
 
 def _keepdims(keepdims: Any) -> bool:
@@ -129,11 +133,11 @@ def _make_variance(root: bool) -> Callable[..., Any]:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = options.pop("correction")
+        _check_inexact(a, dtype, out)
         a, options = _apply_where(name, a, options)
         if a.dtype.kind not in "fc":
-            kind = "std" if root else "var"
-            options.update(dtype=dtype, ddof=ddof, keepdims=keep)
-            return _store(a._reduce(kind, axis, **options), out)
+            options.update(dtype=dtype, out=out, ddof=ddof, keepdims=keep)
+            return a._reduce("std" if root else "var", axis, **options)
         away = a - _mean(a, axis, dtype, keepdims=True)
         # only original NaNs: the NaN of inf - inf counts
         away = joining.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)

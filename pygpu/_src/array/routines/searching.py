@@ -245,19 +245,17 @@ def _infinite(sign: float) -> Callable[..., Any]:
 # ---- sorting, and distinct items
 
 
-def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    _check_kind(kind)
+def _sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    sort.check_kind(kind, stable)
     return sort.sort(a, axis, order)
 
 
-def _check_kind(kind: Any) -> None:
-    """Refuse an unknown algorithm of sorting; all known ones are stable here."""
-    if kind is not None and (not isinstance(kind, str) or kind[:1].lower() not in "qhsm"):
-        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
-
-
-def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    _check_kind(kind)
+def _argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    sort.check_kind(kind, stable)
     return sort.argsort(a, axis, order)
 
 

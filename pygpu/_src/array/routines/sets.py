@@ -17,9 +17,11 @@ from . import joining, manipulation
 _MAX_COMPARED = 16
 
 
-def isin(element: Any, test: Any, invert: bool = False) -> Any:
+def isin(element: Any, test: Any, invert: bool = False, kind: Any = None) -> Any:
     """Whether each item of *element* is among those of *test*; either may be a number. NaN never
-    is."""
+    is. kind: NumPy's, which is only checked."""
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
     like = element if isinstance(element, GPUArray) else test
     arrays = []
     for x in (element, test):
@@ -29,6 +31,11 @@ def isin(element: Any, test: Any, invert: bool = False) -> Any:
         arrays.append(x)
     a, b = arrays
     ufuncs.same_device("isin", [a, b])
+    if kind == "table" and (a.dtype.kind not in "biu" or b.dtype.kind not in "biu"):
+        raise ValueError(
+            "isin: kind='table' is for bools and integers, not "
+            f"{a.dtype} and {b.dtype}; pass 'sort' or None"
+        )
     dtype = np.result_type(a.dtype, b.dtype)
     b = primitives.flat(b)
     if b.size == 0 or a.size == 0:

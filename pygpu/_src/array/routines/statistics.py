@@ -95,6 +95,8 @@ def _nan(dtype: np.dtype[Any]) -> Any:
 
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Implement numpy.median: NaN if there is a NaN."""
+    if out is not None and a.dtype.kind == "m" == out.dtype.kind:
+        a = primitives.astype(a, out.dtype)  # the mean of two items is in its unit
     rows, axes = sorted_rows("median", a, axis, kinds="fiubcm")
     n = rows.shape[0]
     if n == 0:
@@ -228,14 +230,21 @@ def store_in(out: Any, result: Any) -> Any:
     return out
 
 
-def partition(a: Any, kth: Any, axis: int | None = -1, positions: bool = False) -> Any:
+def partition(
+    a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None, *,
+    positions: bool = False,
+) -> Any:  # fmt: skip
     """Implement numpy.partition or argpartition by sorting everything, which is a partition for
     any kth."""
+    if not isinstance(kind, str):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     n = a.size if axis is None else a.shape[layout.normalize_axis(axis, a.ndim)]
     for k in np.atleast_1d(kth):
         if not -n <= k < n:
             raise ValueError(f"kth(={k}) out of bounds ({n})")
-    return sort.argsort(a, axis) if positions else sort.sort(a, axis)
+    return sort.argsort(a, axis, order) if positions else sort.sort(a, axis, order)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -387,7 +396,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise TypeError(f"bincount: {x.dtype} is not cast to integers: use .astype(np.int64)")
     if x.ndim != 1:
         raise ValueError("bincount: an array of integers with one axis is needed")
-    if int(minlength) < 0:
+    minlength = operator.index(minlength)
+    if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if weights is not None:
         weights = primitives.as_array(x, weights)
@@ -404,7 +414,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if (
         0 < x.size <= single_group.FEW and x.dtype.char not in "LQ"
     ):  # whose greatest values do not fit int64
-        counts = single_group.bincount(x, weights, int(minlength))
+        counts = single_group.bincount(x, weights, minlength)
         if counts is not None:
             return counts
     if x.dtype.kind == "b":  # it would be a mask
@@ -415,7 +425,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         top = int(x._reduce("max", None).item())
         if top >= np.iinfo(np.int64).max:
             raise ValueError(f"bincount: {top} is too large for a number of bins")
-    n = max(top + 1, int(minlength))
+    n = max(top + 1, minlength)
     if weights is not None:
         sums = primitives.empty(x, (n,), np.float64).fill(0)
         if x.size:

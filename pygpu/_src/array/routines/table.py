@@ -404,7 +404,9 @@ def _shapes() -> dict[str, Callable[..., Any]]:
 def _statistics() -> dict[str, Callable[..., Any]]:
     """Return functions of distributions of items, and of arrays as sets."""
     return {
-        "argpartition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis, True),
+        "argpartition": lambda a, kth, axis=-1, kind="introselect", order=None: (
+            statistics.partition(a, kth, axis, kind, order, positions=True)
+        ),
         "average": _average,
         "bincount": lambda x, /, weights=None, minlength=0: statistics.bincount(
             x, weights, minlength
@@ -421,14 +423,14 @@ def _statistics() -> dict[str, Callable[..., Any]]:
         ),
         "intersect1d": sets.intersect1d,
         "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
-            a, b, invert
+            a, b, invert, kind
         ),
         "median": in_float32(
             lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: statistics.median(
                 a, axis, out, keepdims=bool(keepdims)
             )
         ),
-        "partition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis),
+        "partition": statistics.partition,
         "percentile": in_float32(_quantile(100)),
         "quantile": in_float32(_quantile(1)),
         "setdiff1d": sets.setdiff1d,
