@@ -244,11 +244,7 @@ def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT:
     """Complex conjugates; of real numbers a copy."""
     (x,) = _operands("conj", x)
     numpys: Any = np.conjugate
-    result: ArrayT
-    if out is not None:
-        result = numpys(x, out=out)
-    else:
-        result = ufuncs.call("conjugate" if x.dtype.kind == "c" else "positive", (x,))
+    result: ArrayT = numpys(x, out=out)
     return result
 
 

@@ -676,7 +676,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     if x1 is None and x2 is None:
         return nonzero(condition)
     if x1 is None or x2 is None:
-        raise TypeError("where: two arrays to choose from are needed, or none")
+        raise ValueError("where: pass both x1 and x2 to choose from, or neither")
     return joining.choose("where", condition, x1, x2)
 
 

@@ -168,11 +168,10 @@ def _quantile(
     between: Callable[[Any, Any, Any], Any] = _line, method: str = "linear",
 ) -> Any:  # fmt: skip
     """Compute quantiles of the items of each row that are not NaN; q: a host array."""
-    median = between is _mean_of_two
-    if a.dtype.kind not in ("fmc" if median else "fm"):
+    if between is _mean_of_two and a.dtype.kind in "biu":
+        return statistics.median(a, axis, out, keepdims=keepdims)
+    if a.dtype.kind not in ("fmc" if between is _mean_of_two else "fm"):
         return statistics.quantile(a, q, axis, out, keepdims=keepdims)
-    if q.size and not (q.min() >= 0 and q.max() <= 1):
-        raise ValueError("Quantiles must be in the range [0, 1]")
     rows, axes = statistics.sorted_rows(call, a, axis, kinds="fiubmc")  # NaNs are last
     n, rest = rows.shape[0], rows.shape[1:]
     nothing = rows.dtype.type("NaT" if rows.dtype.kind == "m" else "nan")
@@ -209,6 +208,12 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
+        shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
+        if shares.size and not (shares.min() >= 0 and shares.max() <= scale):
+            name = "Quantiles" if scale == 1 else "Percentiles"
+            raise ValueError(f"{name} must be in the range [0, {scale}]")
+        if a.size == 0:  # as in NumPy, whose shape then ignores the shares
+            return _mean(a, axis, None, out, keepdims)
         if a.dtype.kind in "biu" and options.get("weights") is None:  # which have no NaN
             function: Any = np.quantile if scale == 1 else np.percentile
             return function(a, q, axis, out, method=method, keepdims=_keepdims(keepdims))
@@ -218,9 +223,6 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
             )
         if options.get("weights") is not None:
             raise TypeError(f"{call}: weights= is not supported for arrays of floats on a device")
-        shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
-        if a.size == 0:  # as in NumPy, whose shape then ignores the shares
-            return _mean(a, axis, None, out, keepdims)
         whole = scale == 1 and shares.dtype.kind in "iub"
         item = statistics.gives_items(method)
         if type(q) not in (int, float) and a.dtype.kind == "f" and not whole and not item:

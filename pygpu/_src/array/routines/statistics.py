@@ -68,8 +68,7 @@ def sorted_rows(
     rest = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(a.shape[k] for k in rest)
     moved = a.transpose([*axes, *rest]) if a.ndim else a
-    n = a.size // max(int(np.prod(shape, dtype=object)), 1) if a.size else 0
-    rows = moved.reshape((n, *shape))
+    rows = moved.reshape((prod(a.shape[k] for k in axes), *shape))
     return sort.sort(rows, 0), axes
 
 
@@ -185,15 +184,12 @@ def quantile(
         own = a.dtype if a.dtype.kind in "iu" and given.kind == "f" else rows.dtype
         rows = primitives.astype(rows, np.result_type(own, given))
     n, rest = rows.shape[0], rows.shape[1:]
-    if n == 0 and rows.dtype.kind != "f":
-        raise IndexError("quantile: the array has no items")
     if n == 0:
-        result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
-    else:
-        result = _between(rows, *quantile_positions(method, n, wanted.ravel()))
-        if rows.dtype.kind in "fmM":
-            result = _nan_where_nan(result, rows[-1])
-        result = result.reshape((*wanted.shape, *rest))
+        raise IndexError("quantile: there are no items")
+    result = _between(rows, *quantile_positions(method, n, wanted.ravel()))
+    if rows.dtype.kind in "fmM":
+        result = _nan_where_nan(result, rows[-1])
+    result = result.reshape((*wanted.shape, *rest))
     return store_in(out, with_kept_axes(result, a, axes, keepdims, wanted.ndim))
 
 
