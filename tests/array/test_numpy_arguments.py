@@ -83,6 +83,10 @@ CALLS = {
     "nanquantile beyond 1": lambda x: np.nanquantile(x(HOLES[:0]), 2),
     "nanmedian of no integers": lambda x: np.nanmedian(x(ROW[:0])),
     "conjugate of bools": lambda x: np.conjugate(x(ROW > 1)),
+    "searchsorted by a matrix": lambda x: np.searchsorted(x(ROW), 2, sorter=x(ROW[None])),
+    "apply_along_axis of pairs": lambda x: np.apply_along_axis(
+        lambda row: (row.sum(), row.max()), 0, x(MATRIX)
+    ),
     "split into no parts": lambda x: np.split(x(ROW), 0),
     "split into a float": lambda x: np.split(x(ROW), 4.0)[3],
     "split into parts of a float": lambda x: np.array_split(x(ROW), 2.5)[1],

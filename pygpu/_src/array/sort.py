@@ -280,6 +280,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         raise ValueError(f"searchsorted: the sorted array must have one axis, not {a.ndim}")
     a = a._aligned()
     if sorter is not None:
+        if np.ndim(sorter) != 1:
+            raise TypeError(f"searchsorted: sorter must have one axis, not {np.ndim(sorter)}")
         if np.size(sorter) != a.size:
             raise ValueError(
                 f"searchsorted: sorter has {np.size(sorter)} indices for {a.size} items"

@@ -209,9 +209,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         method: str = "linear", keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
-        if shares.size and not (shares.min() >= 0 and shares.max() <= scale):
-            name = "Quantiles" if scale == 1 else "Percentiles"
-            raise ValueError(f"{name} must be in the range [0, {scale}]")
+        statistics.check_shares(shares, scale)
         if a.size == 0:  # as in NumPy, whose shape then ignores the shares
             return _mean(a, axis, None, out, keepdims)
         if a.dtype.kind in "biu" and options.get("weights") is None:  # which have no NaN

@@ -24,6 +24,8 @@ from . import joining, manipulation, sets
 
 
 def _on_device(like: Any, x: Any, dtype: Any = None) -> Any:
+    if isinstance(x, (list, tuple)) and any(isinstance(item, GPUArray) for item in x):
+        return joining.stack([_on_device(like, item, dtype) for item in x])
     return primitives.as_array(like, x, dtype)
 
 

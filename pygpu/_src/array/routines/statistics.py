@@ -154,6 +154,13 @@ def quantile_positions(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     return np.clip(first, 0, n - 1).astype(np.int64), np.where(outside, 0.0, share)
 
 
+def check_shares(shares: Any, scale: int = 1) -> None:
+    """Raise ValueError for quantiles outside [0, 1], percentiles (scale 100) outside [0, 100]."""
+    if shares.size and not (shares.min() >= 0 and shares.max() <= scale):
+        name = "Quantiles" if scale == 1 else "Percentiles"
+        raise ValueError(f"{name} must be in the range [0, {scale}]")
+
+
 def gives_items(method: str) -> bool:
     """Whether quantiles are items, without arithmetic."""
     return method in _ROUNDED or method in _STEPS
@@ -174,8 +181,7 @@ def quantile(
         wanted = wanted.astype(np.float64 if method == "linear" else a.dtype)
     elif method == "linear" and given.kind == "f":
         wanted = wanted.astype(np.float64)
-    if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
-        raise ValueError("Quantiles must be in the range [0, 1]")
+    check_shares(wanted)
     whole = gives_items(method) or (method == "linear" and wanted.dtype.kind in "iub")
     rows, axes = sorted_rows("quantile", a, axis, whole, "fiubmM")
     if (

@@ -324,6 +324,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
     ) -> Any:  # fmt: skip
         shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
         if scale == 100:
+            statistics.check_shares(np.asarray(shares), 100)
             plain = type(shares) in (int, float)
             shares = shares / 100 if plain else np.asarray(np.true_divide(shares, 100))
         if a.dtype.kind == "b" and method not in _WITHOUT_DIFFERENCES:
