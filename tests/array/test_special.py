@@ -410,6 +410,21 @@ def test_softmax_and_logsumexp(make, axis):
     assert empty.item() == -INF
 
 
+def test_softmax_and_logsumexp_of_integers_complex_numbers_and_nothing(make):
+    for name in ("softmax", "log_softmax", "logsumexp"):
+        got = getattr(special, name)(make(np.array([1, 2])))
+        assert got.dtype == np.float64
+        np.testing.assert_allclose(got.get(), getattr(scipy_special, name)([1, 2]), rtol=1e-14)
+        assert getattr(special, name)(make(np.array([1, 2], np.uint8))).dtype == np.float32
+    assert special.logsumexp(make(np.zeros((0, 3))), axis=0).get().tolist() == [-INF] * 3
+    z, b = np.array([[1 + 2j, 3], [1e3, 1e3 - 1j]]), np.array([2.0, -1])
+    for options in ({}, {"b": b, "return_sign": True}):
+        wanted = scipy_special.logsumexp(z, axis=1, **options)
+        got = special.logsumexp(make(z), axis=1, **options)
+        got = [x.get() for x in got] if options else got.get()
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
 def test_python_kernels_call_them(make):
     import pygpu
 

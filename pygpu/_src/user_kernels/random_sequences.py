@@ -172,6 +172,8 @@ def shuffle(rng: Generator, x: Any, axis: Any) -> None:
             f"shuffle: x must be an array on the device, not {type(x).__name__}; permutation() "
             "returns a shuffled copy"
         )
+    if x.ndim == 0:
+        raise TypeError("shuffle: x must have an axis, not be an array of one number")
     x[...] = permutation(rng, x, axis)
 
 

@@ -197,17 +197,19 @@ def of_scipy(ufunc: Any) -> str | None:
 # ---- functions along axes
 
 
-def _prepared(name: str, x: Any) -> Any:
+def _prepared(name: str, x: Any, kinds: str = "biuf") -> Any:
     if not isinstance(x, GPUArray):
         raise TypeError(
             f"{name}: an array on a device is needed, not {type(x).__name__}; see "
             "pygpu.xp.asarray()"
         )
-    if x.dtype.kind not in "biuf":
-        raise TypeError(f"{name}: real numbers are needed, not {x.dtype}")
+    if x.dtype.kind not in kinds:
+        numbers = "numbers" if "c" in kinds else "real numbers"
+        raise TypeError(f"{name}: {numbers} are needed, not {x.dtype}")
     array: Any = x
-    if x.dtype.kind != "f" or x.dtype.itemsize == 2:
-        array = array.astype(loop_dtype(name, [x.dtype], array.backend.limits.fp64))
+    if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
+        wide = array.backend.limits.fp64
+        array = array.astype(np.result_type(np.float32, x.dtype) if wide else np.float32)
     return array
 
 
@@ -240,13 +242,18 @@ def logsumexp(
     return_sign: return (the logarithm of the absolute value, the sign); otherwise the logarithm of
     a negative sum is NaN.
     """
-    array = _prepared("logsumexp", a)
+    array = _prepared("logsumexp", a, "biufc")
     if b is not None:
         factors = ufuncs.to_operand(b, array)
         if factors is NotImplemented:
             raise TypeError(f"logsumexp: b: {type(b).__name__} is neither an array nor a number")
         array = array + factors * array.dtype.type(0)  # broadcast
         array = np.where(factors == 0, array.dtype.type(-np.inf), array)
+    if array.size == 0:
+        total = array._reduce("sum", axis, keepdims=keepdims)
+        return (np.log(total), total) if return_sign else np.log(total)
+    if array.dtype.kind == "c":
+        return _complex_logsumexp(array, axis, b, keepdims, return_sign)
     top = _shift(array, axis)
     greatest = array == top
     weight = greatest.astype(array.dtype)
@@ -266,6 +273,18 @@ def logsumexp(
     if return_sign:
         return result, sign
     return np.where(total < 0, result.dtype.type(np.nan), result)
+
+
+def _complex_logsumexp(array: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
+    top = _shift(array.real, axis)
+    powers = np.exp(array - top)
+    total = (powers if b is None else powers * b)._reduce("sum", axis, keepdims=keepdims)
+    if not keepdims:
+        top = top._reduce("max", axis)
+    if not return_sign:
+        return np.log(total) + top
+    size = np.abs(total)
+    return np.log(size) + top, np.where(size == 0, total, total / size)
 
 
 publish(globals(), ["log_softmax", "logsumexp", "softmax"], "pygpu.special")
