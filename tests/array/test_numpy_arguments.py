@@ -87,6 +87,9 @@ CALLS = {
     "apply_along_axis of pairs": lambda x: np.apply_along_axis(
         lambda row: (row.sum(), row.max()), 0, x(MATRIX)
     ),
+    "outer with None": lambda x: np.outer(x(ROW), None),
+    "inner with None": lambda x: np.inner(None, x(ROW)),
+    "tensordot with None": lambda x: np.tensordot(x(ROW), None, 0),
     "split into no parts": lambda x: np.split(x(ROW), 0),
     "split into a float": lambda x: np.split(x(ROW), 4.0)[3],
     "split into parts of a float": lambda x: np.array_split(x(ROW), 2.5)[1],

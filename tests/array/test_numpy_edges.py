@@ -217,3 +217,8 @@ def test_ufuncs_of_the_namespace_have_methods(make):
         function, numpys = getattr(xp, name), getattr(np, name)
         same(function.reduce(make(a), axis=0), numpys.reduce(a, axis=0))
         same(function.outer(make(a), make(a[0])), numpys.outer(a, a[0]))
+
+
+def test_full_like_of_none_does_not_leave_memory_as_it_was(make):
+    with pytest.raises(TypeError, match="NoneType"):
+        np.full_like(make([1.0, 2.0]), None)

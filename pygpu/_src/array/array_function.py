@@ -71,7 +71,7 @@ def _reduction(kind: str) -> Callable[..., Any]:
 
 def _of_lists(product: Callable[..., Any], numbers: bool = False) -> Callable[..., Any]:
     """Let a product of two operands take lists; numbers: and numbers, as arrays without axes."""
-    kinds = (list, tuple, *((bool, int, float, complex, np.generic) if numbers else ()))
+    kinds: Any = object if numbers else (list, tuple)
 
     def call(a: Any, b: Any, *args: Any, **options: Any) -> Any:
         like = a if isinstance(a, GPUArray) else b

@@ -50,11 +50,23 @@ def _like(value: Any) -> Callable[..., Any]:
 
     def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
              **options: Any) -> Any:  # fmt: skip
-        if value != 0:
+        if value:
             return _full_like(a, value, dtype, order, subok, shape)
-        return _full_like(a, None, dtype, order, subok, shape).fill(0)  # for any dtype
+        array = _empty_like(a, dtype, order, subok, shape)
+        return array if value is None else array.fill(0)  # for any dtype
 
     return make
+
+
+def _empty_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
+    kind = a.dtype if dtype is None else np.dtype(dtype)
+    size = a.shape if shape is None else layout.as_shape(shape)
+    strides = None
+    if order == "F" or (order in ("K", "A") and a._f_contiguous and not a._c_contiguous):
+        strides = layout.f_strides(size, kind.itemsize)
+    return primitives.empty(a, size, kind, strides)
 
 
 def _full_like(
@@ -66,16 +78,10 @@ def _full_like(
     shape: Any = None,
     **options: Any,
 ) -> Any:
-    kind = a.dtype if dtype is None else np.dtype(dtype)
-    size = a.shape if shape is None else layout.as_shape(shape)
-    strides = None
-    if order == "F" or (order in ("K", "A") and a._f_contiguous and not a._c_contiguous):
-        strides = layout.f_strides(size, kind.itemsize)
-    array = primitives.empty(a, size, kind, strides)
-    if fill_value is not None:
-        if dtypes.is_date(kind) and isinstance(fill_value, (float, np.floating)):
-            fill_value = np.asarray(fill_value).astype(kind)  # as copies in NumPy convert it
-        array[...] = fill_value
+    array = _empty_like(a, dtype, order, subok, shape)
+    if dtypes.is_date(array.dtype) and isinstance(fill_value, (float, np.floating)):
+        fill_value = np.asarray(fill_value).astype(array.dtype)  # as copies in NumPy convert it
+    array[...] = fill_value
     return array
 
 
