@@ -222,3 +222,13 @@ def test_ufuncs_of_the_namespace_have_methods(make):
 def test_full_like_of_none_does_not_leave_memory_as_it_was(make):
     with pytest.raises(TypeError, match="NoneType"):
         np.full_like(make([1.0, 2.0]), None)
+
+
+def test_resize_copies(make):
+    a = np.arange(6.0)
+    d = make(a)
+    for shape in (3, (2, 3), 8):
+        made = np.resize(d, shape)
+        same(made, np.resize(a, shape))
+        made[...] = 9
+    same(d, a)

@@ -324,9 +324,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
     n = int(np.prod(shape, dtype=object))
     if a.size == 0 or n == 0:
         return primitives.empty(a, shape, a.dtype).fill(0)
-    flat = primitives.flat(a)
-    if n > a.size:
-        flat = manipulation.tile(flat, -(-n // a.size))
+    flat = manipulation.tile(primitives.flat(a), -(-n // a.size))  # a copy in any case
     return flat[:n].reshape(shape)
 
 
