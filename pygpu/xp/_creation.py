@@ -189,11 +189,12 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
     if isinstance(obj, (list, tuple)) and _has_arrays(obj):
         obj = _fetched(obj)
     if isinstance(obj, int) and not isinstance(obj, bool) and dtype is None:
-        dtype = default_dtype("integral", device)
+        whole = default_dtype("integral", device)
+        dtype = whole if obj <= np.iinfo(whole).max else None  # None: uint64, as in NumPy
     if isinstance(obj, (np.ndarray, np.generic)) or dtype is not None:
         return np.asarray(obj, None if dtype is None else dtypes.native(dtype))
     host = np.asarray(obj)
-    if host.dtype.kind not in "biufc":
+    if host.dtype.kind not in "biufcmM":
         found = type(obj).__name__
         if isinstance(obj, (list, tuple)):
             found = f"a {found} that NumPy reads as {host.dtype}"

@@ -519,6 +519,9 @@ def test_new_arrays(on: Any) -> None:
     same(xp.zeros(2, dtype="m8[h]"), np.zeros(2, "m8[h]"))
     same(xp.ones(2, dtype="M8[D]"), np.ones(2, "M8[D]"))
     same(xp.asarray(DATES)[1], DATES[1])
+    several = [day, np.datetime64("2021"), np.datetime64("NaT")]
+    same(xp.asarray(several), np.array(several))
+    same(xp.array([[np.timedelta64(3, "s")]]), np.array([[np.timedelta64(3, "s")]]))
     assert xp.empty(3, dtype="M8[25s]").dtype == np.dtype("M8[25s]")
 
 

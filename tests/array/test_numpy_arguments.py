@@ -243,6 +243,8 @@ LISTS = {
     "where": lambda x: np.where([True, False, True, False], x(ROW), [5, 6, 7, 8]),
     "clip": lambda x: np.clip(x(ROW), [1, 2, 2, 1], 2),
     "stack": lambda x: np.stack([x(ROW), [1, 2, 3, 4]]),
+    "stack of the host's": lambda x: np.stack([ROW * 0.5, x(ROW)], axis=1),
+    "stack with another shape": lambda x: np.stack([x(ROW), ROW[:2]]),
     "nanmedian of durations": lambda x: np.nanmedian(x(np.array([3, "NaT", 5, 1, 7], "m8[s]"))),
     "nanvar in float32": lambda x: np.nanvar(x(HOLES), dtype="f4"),
     "nanmax from a number": lambda x: np.nanmax(x(HOLES), initial=9),

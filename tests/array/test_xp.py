@@ -138,6 +138,7 @@ def test_linspace(on):
 def test_asarray(on):
     same(xp.asarray([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]], np.int64))
     same(xp.asarray(2.5), np.float64(2.5))
+    same(xp.asarray(2**63), np.uint64(2**63))
     same(xp.asarray([]), np.array([]))
     same(xp.asarray(memoryview(b"abc")), np.frombuffer(b"abc", np.uint8))
     same(xp.asarray(np.float32([1, 2])[::-1]), np.float32([2, 1]))

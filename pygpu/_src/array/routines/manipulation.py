@@ -219,8 +219,8 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any)
     """Implement numpy.stack."""
     arrays = list(arrays)
     if out is None and not options:
-        if any(isinstance(a, list) for a in arrays):
-            like = next(a for a in arrays if isinstance(a, GPUArray))
+        like = next((a for a in arrays if isinstance(a, GPUArray)), None)
+        if like is not None:  # host arrays are copied to its device
             arrays = [primitives.as_array(like, a, call="stack") for a in arrays]
         return joining.stack(arrays, axis)
     if not arrays:
