@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from .matrix_group import Group, copy_in, copy_out, kernel, prelude
 
-
 # Turns the rows of a matrix of n columns, and further columns next to it, into L and U, and L^-1 P
 # times the columns. order: the original number of each row. Returns whether a pivot was 0; *odd
 # counts swaps.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from .matrix_group import Group, prelude
 
-
 _ROWS = """\
 /* A row of a matrix with n rows, and of the unit matrix after them. */
 PG_INLINE void lin_rows(lin_t *r, LIN_MEM lin_t *a, PG_GLOBAL const lin_t *from, int n, pg_i64 down, pg_i64 across, int there)
