@@ -307,7 +307,9 @@ def test_products(on):
     square = xp.matmul(x, xp.matrix_transpose(x))
     same(xp.linalg.matrix_power(square, 5), np.linalg.matrix_power(a @ a.T, 5))
     same(xp.linalg.matrix_power(square, 0), np.eye(3))
-    with pytest.raises(np.linalg.LinAlgError, match="square"):
+    with pytest.raises(TypeError, match="exponent must be an integer"):
+        xp.linalg.matrix_power(square, 1.5)
+    with pytest.raises(np.linalg.LinAlgError, match="must be square"):
         xp.linalg.matrix_power(square[:2], 2)
     for order in (0, 1, 2, 3, np.inf, -np.inf):
         want = np.linalg.vector_norm(a, axis=0, ord=order)
