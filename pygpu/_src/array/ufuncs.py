@@ -239,23 +239,13 @@ def call(
         cached = launch_cache.run_cached(name, *inputs, out=None if out is None else out[0])
         if cached is not None:
             return cached
-    return call_uncached(
-        name,
-        inputs,
-        out,
-        where=where,
-        dtype=dtype,
-        casting=casting,
-        queue=queue,
-        signature=signature,
-    )
+    return call_uncached(name, inputs, out, where, dtype, casting, queue, signature)
 
 
 def call_uncached(
     name: str,
     inputs: Sequence[Any],
     out: Sequence[Any] | None = None,
-    *,
     where: Any = True,
     dtype: Any = None,
     casting: str = "same_kind",

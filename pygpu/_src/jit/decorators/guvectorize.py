@@ -56,7 +56,7 @@ from .written import check_outputs, writable_inputs, written_parameters
 DType = np.dtype[Any]
 
 
-class GUFunc:
+class GUFunc(loops.LoopAttributes):
     """A Python function that is applied to the last axes of arrays, like NumPy's generalized
     ufuncs.
 
@@ -102,7 +102,7 @@ class GUFunc:
             axes = [max(len(core), 1) for core in self._in]
             self._written = self._writable | written_parameters(function, axes)
         self._is_typed = bool(given)
-        self._loops: list[Loop] = []
+        self._loops = []
         self._axes: dict[Loop, tuple[int, ...]] = {}
         self._cache: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
         self._given = tuple(given)
@@ -121,21 +121,6 @@ class GUFunc:
 
     def __repr__(self) -> str:
         return f"<gufunc {self._name!r} {self.signature}>"
-
-    @property
-    def nargs(self) -> int:
-        """The number of inputs and outputs."""
-        return self.nin + self.nout
-
-    @property
-    def types(self) -> list[str]:
-        """The loops in NumPy's notation: "ff->f"."""
-        return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
-
-    @property
-    def ntypes(self) -> int:
-        """The number of loops."""
-        return len(self._loops)
 
     @property
     def is_dynamic(self) -> bool:

@@ -54,6 +54,29 @@ def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
     return "".join(d.char for d in inputs) + "->" + "".join(d.char for d in outputs)
 
 
+class LoopAttributes:
+    """The attributes of NumPy's ufuncs that tell their loops."""
+
+    nin: int
+    nout: Any
+    _loops: list[Loop]
+
+    @property
+    def nargs(self) -> int:
+        """The number of inputs and outputs."""
+        return int(self.nin + self.nout)
+
+    @property
+    def types(self) -> list[str]:
+        """The loops in NumPy's notation: "ff->f". Without signatures, those made so far."""
+        return [types_text(loop.inputs, loop.outputs) for loop in self._loops]
+
+    @property
+    def ntypes(self) -> int:
+        """The number of loops."""
+        return len(self._loops)
+
+
 def kind_of(operand: Any) -> Any:
     """Return the type by which a loop is chosen: a dtype, or int, float or complex for a Python
     number."""

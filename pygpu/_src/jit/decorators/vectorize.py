@@ -65,7 +65,7 @@ def _check_units(name: str, results: Sequence[DType], outputs: Sequence[DType]) 
             raise TypeError(f"{name}: returns {have}, and its signature says {want}")
 
 
-class UFunc:
+class UFunc(loops.LoopAttributes):
     """A Python function that is applied to each item of arrays, like NumPy's ufuncs.
 
     Made by :func:`vectorize`. Host arrays or numbers give host arrays or NumPy numbers; if any
@@ -93,7 +93,7 @@ class UFunc:
         self.target = target
         self._name = getattr(function, "__name__", "ufunc")
         functools.update_wrapper(self, function, updated=())
-        self._loops: list[Loop] = []
+        self._loops = []
         self._cache: dict[Any, tuple[Loop, elementwise.Operation]] = {}
         self._used: list[device.DeviceText] = []  # those that use outside names
         self._key = f"{self._name} {next(_count)}"  # key under which calls are cached
@@ -137,21 +137,6 @@ class UFunc:
         if not self._nout:
             self._nout = len(self._inferred((np.dtype(np.float64),) * self.nin).results)
         return self._nout
-
-    @property
-    def nargs(self) -> int:
-        """The number of inputs and outputs."""
-        return self.nin + self.nout
-
-    @property
-    def types(self) -> list[str]:
-        """The loops in NumPy's notation: "ff->f". Without signatures, those made so far."""
-        return [loops.types_text(loop.inputs, loop.outputs) for loop in self._loops]
-
-    @property
-    def ntypes(self) -> int:
-        """The number of loops."""
-        return len(self._loops)
 
     @property
     def signatures(self) -> list[tuple[DType, ...]]:
