@@ -231,9 +231,9 @@ class _Operand:
 
 
 def _together(tile: Tile, acc: DType) -> int:
-    """How many steps of the sum the innermost loop has, an even number: some 256 multiplications.
-    More of them take long to compile."""
-    each = tile.each_row * tile.each_column * (4 if acc.kind == "c" else 1)
+    """How many steps of the sum the innermost loop has, an even number: some 256 multiplications,
+    of doubles 128. More of them take long to compile, and registers that there are not."""
+    each = tile.each_row * tile.each_column * (acc.itemsize // 4 * (2 if acc.kind == "c" else 1))
     return min(max(256 // each // 2 * 2, 2), tile.deep)
 
 
