@@ -90,6 +90,8 @@ CALLS = {
     "outer with None": lambda x: np.outer(x(ROW), None),
     "inner with None": lambda x: np.inner(None, x(ROW)),
     "tensordot with None": lambda x: np.tensordot(x(ROW), None, 0),
+    "interp of durations": lambda x: np.interp(x([1.0]), x([1.0, 2]), x(np.array([3, 4], "m8[s]"))),
+    "norm along no axis": lambda x: np.linalg.norm(x(np.array(2.0)), axis=0),
     "split into no parts": lambda x: np.split(x(ROW), 0),
     "split into a float": lambda x: np.split(x(ROW), 4.0)[3],
     "split into parts of a float": lambda x: np.array_split(x(ROW), 2.5)[1],

@@ -565,6 +565,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             axis = (operator.index(axis),)
         except TypeError as error:
             raise TypeError("'axis' must be None, an integer or a tuple of integers") from error
+    axis = layout.normalize_axes(axis, x.ndim)
     if len(axis) == 1:
         return vector_norm(x, axis=axis[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axis) == 2:

@@ -107,8 +107,11 @@ def _interp(
         raise ValueError("interp: fp and xp must have one axis of the same length")
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
-    if x.dtype.kind == "c" or xp.dtype.kind == "c":
-        raise TypeError("interp: x and xp must be real, not complex")
+    for name, array in (("x", x), ("xp", xp)):
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"interp: {name} must be of real numbers, not of {array.dtype}")
+    if fp.dtype.kind not in "biufc":
+        raise TypeError(f"interp: fp must be of numbers, not of {fp.dtype}")
     kind = np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)
     x, xp, fp = (
         primitives.astype(x, np.float64),
