@@ -24,7 +24,6 @@ from pygpu._src.codegen.kernels.reduction import GROUP
 from pygpu._src.codegen.kernels.reduction_parts import Form
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
-from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout, primitives
 from .chain_operations import number_of_reduction
@@ -650,10 +649,13 @@ def _in_other_dtype(
         found = reduce(kind, a, axis, dtype=real, keepdims=keepdims, where=where, ddof=ddof)
         found = primitives.astype(found, dtype)
     elif a.dtype.kind == "c":  # NumPy takes the deviations from the mean's real part
-        about_mean = lazy("pygpu._src.array.routines.statistics").about_mean
         mean = reduce("mean", a, axis, dtype=dtype, keepdims=True, where=where)
-        options = {"ddof": ddof, "keepdims": keepdims, "where": where}
-        found = about_mean(kind, a, axis, mean=mean, dtype=dtype, **options)
+        options: Any = {"ddof": ddof, "keepdims": keepdims, "mean": mean}
+        if where is not None:
+            options["where"] = where
+        found = getattr(np, kind)(
+            a, axis, dtype=dtype, **options
+        )  # of the device, by __array_function__
     else:
         return None
     if out is None or found is None:
