@@ -2,14 +2,20 @@
  *
  * The library exports the symbols of the CUDA driver and of NVRTC (the rows of
  * src/cuda/api/cuda.fn and src/cuda/api/nvrtc.fn) and, besides these, only
- * pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting, pygpuSimStop and pygpuSimUse. Its
- * folders, each of which includes only those above it in this list: image     reading shared
- * objects: sections, symbols, line tables compiler  NVRTC: CUDA C++ to a shared object with the
- * machine's C++ compiler device    allocations (device addresses are host addresses); loaded
- * images, their kernels and variables exec      blocks and threads: fibers, barriers, warp
- * operations, the pool of workers, faults inside kernels driver    the driver's calls, which queue
- * work that exec and device do The library does not use Python. Every function may be called from
- * any thread; messages go into the thread's detail text, never to stderr. */
+ * pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting, pygpuSimStop and pygpuSimUse.
+ *
+ * Its folders, each of which includes only those above it in this list:
+ *
+ *   image     reading shared objects: sections, symbols, line tables
+ *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
+ *   device    allocations (device addresses are host addresses); loaded images, their kernels
+ *             and variables
+ *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults
+ *             inside kernels
+ *   driver    the driver's calls, which queue work that exec and device do
+ *
+ * The library does not use Python. Every function may be called from any thread; messages go into
+ * the thread's detail text, never to stderr. */
 #ifndef PYGPU_SIM_H
 #define PYGPU_SIM_H
 

@@ -26,8 +26,8 @@ def isin(element: Any, test: Any, invert: bool = False, kind: Any = None) -> Any
     arrays = []
     for x in (element, test):
         if not isinstance(x, GPUArray):
-            kind = np.result_type(like.dtype, x) if np.ndim(x) == 0 else None
-            x = primitives.as_array(like, np.asarray(x, kind), call="isin")
+            wide = np.result_type(like.dtype, x) if np.ndim(x) == 0 else None
+            x = primitives.as_array(like, np.asarray(x, wide), call="isin")
         arrays.append(x)
     a, b = arrays
     ufuncs.same_device("isin", [a, b])
