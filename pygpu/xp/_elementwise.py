@@ -130,7 +130,7 @@ def _unary(name: str, text: str) -> Any:
     return _finish(function, name, text)
 
 
-def _whole(name: str, text: str) -> Any:
+def _integers_unchanged(name: str, text: str) -> Any:
     """Of integers, which they leave as they are."""
     ufunc = STANDARD_NAMES.get(name, name)
 
@@ -172,12 +172,12 @@ asinh: Transcendental = _unary("asinh", "Inverse hyperbolic sine.")
 atan: Transcendental = _unary("atan", "Inverse tangent.")
 atanh: Transcendental = _unary("atanh", "Inverse hyperbolic tangent.")
 bitwise_invert: Same = _unary("bitwise_invert", "Each bit the other way.")
-ceil: Same = _whole("ceil", "The least integers that are not below.")
+ceil: Same = _integers_unchanged("ceil", "The least integers that are not below.")
 cos: Transcendental = _unary("cos", "Cosine.")
 cosh: Transcendental = _unary("cosh", "Hyperbolic cosine.")
 exp: Transcendental = _unary("exp", "Powers of e.")
 expm1: Transcendental = _unary("expm1", "exp(x) - 1, precise for small x.")
-floor: Same = _whole("floor", "The greatest integers that are not above.")
+floor: Same = _integers_unchanged("floor", "The greatest integers that are not above.")
 isfinite: Test = _unary("isfinite", "Whether neither infinite nor NaN.")
 isinf: Test = _unary("isinf", "Whether infinite.")
 isnan: Test = _unary("isnan", "Whether NaN.")
@@ -197,7 +197,7 @@ sqrt: Transcendental = _unary("sqrt", "Square root.")
 square: Same = _unary("square", "x * x.")
 tan: Transcendental = _unary("tan", "Tangent.")
 tanh: Transcendental = _unary("tanh", "Hyperbolic tangent.")
-trunc: Same = _whole("trunc", "The integers next to zero.")
+trunc: Same = _integers_unchanged("trunc", "The integers next to zero.")
 
 add: Arithmetic = _binary("add", "Sums.")
 atan2: Division = _binary("atan2", "The angle of (x2, x1).")

@@ -83,7 +83,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_refused(make, case):
+def test_wrong_dates_rolls_and_outs_are_refused(make, case):
     call, args, options, error, message = case
     with pytest.raises(error):
         call(*args, **options)

@@ -46,7 +46,7 @@ def test_operands_of_the_host(make):
     np.testing.assert_allclose(out.get(), A[0] @ A[1].T)
 
 
-def test_refused(make):
+def test_wrong_axes_and_operands_of_matmul_are_refused(make):
     a = make(A[0])
     with pytest.raises(TypeError, match="axis can only be used"):
         np.matmul(a, a.T, axis=0)

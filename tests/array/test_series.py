@@ -116,7 +116,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(make, name):
+def test_wrong_series_are_refused(make, name):
     args, error, message = REFUSED[name]
     module = next(m for m, start in FAMILIES.items() if name.startswith(start))
     if name != "polymul":  # whose message there is of another class

@@ -156,7 +156,7 @@ def test_layouts_of_text():
         ("(f8[:], f8[:])", "(n),(n)->(n)", TypeError),
     ],
 )
-def test_refused(types, layout, error):
+def test_types_that_do_not_fit_the_layout_are_refused(types, layout, error):
     with pytest.raises(error):
         cl.guvectorize(types, layout)(lambda x, r: None)
     with pytest.raises(TypeError):

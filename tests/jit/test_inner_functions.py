@@ -68,7 +68,7 @@ def with_a_computed_default(x):
         (with_a_computed_default, "must be constant"),
     ],
 )
-def test_refused(function: Any, message: str) -> None:
+def test_captured_variables_and_computed_defaults_are_refused(function: Any, message: str) -> None:
     with pytest.raises(KernelError) as caught:
         compile_function(function, [np.float32])
     assert message in str(caught.value)

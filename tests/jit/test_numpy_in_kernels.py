@@ -122,7 +122,7 @@ def of_unknown_shape(a):
         (of_unknown_shape, "must be constant"),
     ],
 )
-def test_refused(function: Any, message: str) -> None:
+def test_axes_and_shapes_that_do_not_fit_are_refused(function: Any, message: str) -> None:
     with pytest.raises(KernelError) as caught:
         compile_function(function, [ArrayType(np.dtype("f4"), 1)])
     assert message in str(caught.value)

@@ -113,7 +113,7 @@ def no_class(x):
         (no_class, "only classes of exceptions"),
     ],
 )
-def test_refused(function: Any, message: str) -> None:
+def test_raising_what_is_not_constant_is_refused(function: Any, message: str) -> None:
     with pytest.raises(KernelError) as caught:
         compile_function(function, [np.float32])
     assert message in str(caught.value)

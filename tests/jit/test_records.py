@@ -130,7 +130,7 @@ def _refused(body: str, message: str) -> None:
         ("a[:] = r.v", "cannot be assigned to"),
     ],
 )
-def test_refused(cuda_context: Any, body: str, message: str) -> None:
+def test_wrong_uses_of_records_are_refused(cuda_context: Any, body: str, message: str) -> None:
     _refused(body, message)
 
 

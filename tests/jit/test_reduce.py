@@ -246,7 +246,7 @@ def _gcd(a, b):
     return abs(a)
 
 
-def test_refused():
+def test_functions_that_cannot_reduce_are_refused():
     for bad in (lambda a: a, lambda a, b, c: a, max, 3):
         with pytest.raises(TypeError):
             cl.reduce(bad)

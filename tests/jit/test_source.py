@@ -270,7 +270,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case[0].__name__)
-def test_refused(case: Any) -> None:
+def test_unsupported_python_is_refused_at_its_line(case: Any) -> None:
     function, kind, message, marked = case
     with pytest.raises(KernelError) as caught:
         compile_function(function, [kind])

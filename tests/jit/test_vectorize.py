@@ -378,7 +378,7 @@ def test_attributes_known_without_a_device():
         (lambda: cl.vectorize(lambda: 1), TypeError),
     ],
 )
-def test_refused(make_it, error):
+def test_wrong_signatures_options_and_functions_are_refused(make_it, error):
     with pytest.raises(error):
         made = make_it()
         made(affine)

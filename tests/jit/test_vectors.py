@@ -60,7 +60,7 @@ def test_all_vector_types_of_numba_exist() -> None:
         cuda.float4(1, 2, 3, 4)
 
 
-def test_refused() -> None:
+def test_wrong_components_of_vectors_are_refused() -> None:
     def few(x):
         return cuda.float4(x, x).x
 

@@ -78,7 +78,7 @@ def test_inputs_beside_outputs(make: Any) -> None:
         (("z",), RuntimeError),
     ],
 )
-def test_refused(given: Any, error: Any) -> None:
+def test_wrong_writable_args_are_refused(given: Any, error: Any) -> None:
     with pytest.raises(error, match="writable_args"):
         cl.guvectorize("void(f8[:], f8[:])", "(n),()", writable_args=given)(scale)
     with pytest.raises(TypeError, match="cuda"):

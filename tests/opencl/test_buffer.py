@@ -214,7 +214,7 @@ def test_unknown_flags_are_shown_in_hexadecimal(ctx):
     ],
     ids=str,
 )  # fmt: skip
-def test_refused(ctx, flags, size, hostbuf, error, balance):
+def test_wrong_flags_sizes_and_hostbufs_are_refused(ctx, flags, size, hostbuf, error, balance):
     with pytest.raises(error, match="Buffer"):
         cl.Buffer(ctx, flags, size, hostbuf)
 

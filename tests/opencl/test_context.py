@@ -64,7 +64,7 @@ def test_properties(device):
     ],
     ids=str,
 )  # fmt: skip
-def test_refused(device, kwargs, error, balance):
+def test_wrong_properties_and_device_types_are_refused(device, kwargs, error, balance):
     with pytest.raises(error):
         cl.Context(**kwargs)
 

@@ -96,7 +96,7 @@ def test_the_pattern_is_copied_at_once(ctx, queue):
         (np.array([None]), 0, 8, TypeError),
     ],
 )  # fmt: skip
-def test_refused(ctx, queue, pattern, offset, size, error):
+def test_wrong_patterns_offsets_and_sizes_are_refused(ctx, queue, pattern, offset, size, error):
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(128, 7, np.uint8))
     with pytest.raises(error, match="enqueue_fill"):
         cl.enqueue_fill_buffer(queue, buffer, pattern, offset, size)

@@ -29,7 +29,7 @@ def test_size(size):
         ((1, 2), TypeError),
     ],
 )
-def test_refused(args, error):
+def test_wrong_sizes_are_refused(args, error):
     with pytest.raises(error):
         cl.LocalMemory(*args)
 

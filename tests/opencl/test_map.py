@@ -150,7 +150,7 @@ def test_the_end_of_the_buffer(ctx, queue):
     ],
     ids=str,
 )  # fmt: skip
-def test_refused(ctx, queue, change, error):
+def test_wrong_shapes_strides_and_flags_are_refused(ctx, queue, change, error):
     buffer, _ = filled(ctx)
     arguments = {
         "queue": queue,

@@ -189,7 +189,7 @@ GOOD = dict(
     ],
     ids=str,
 )  # fmt: skip
-def test_refused(ctx, queue, change, error):
+def test_wrong_origins_regions_and_pitches_are_refused(ctx, queue, change, error):
     before = np.arange(64, dtype=np.uint8)
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=before)
     host = np.full(64, 200, np.uint8)

@@ -279,7 +279,7 @@ def test_waits_for_events_before_it_reads(device, ctx, queue, program, tmp_path,
     assert run_script(path, device, monkeypatch)[0].tolist() == [9] * 4
 
 
-def test_refused(device, ctx, queue, program, tmp_path):
+def test_wrong_calls_are_not_captured(device, ctx, queue, program, tmp_path):
     path = tmp_path / "call.py"
     out = cl.Buffer(ctx, mf.READ_WRITE, 4)
     kernel = cl.Kernel(program, "where")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime.opencl.pocl_binary import is_whole
+from pygpu._src.runtime.opencl.pocl_binary import is_complete
 
 SOURCE = """
 kernel void fill(global int *a) { a[0] = 1; }
@@ -44,10 +44,10 @@ def made(version: int, groups: int = 1, empty: bytes = b"x") -> bytes:
 @pytest.mark.parametrize("version", [9, 10, 11])
 def test_every_cut_is_found(version: int) -> None:
     whole = made(version)
-    assert is_whole(whole)
-    assert not any(is_whole(whole[:n]) for n in range(8, len(whole)))
-    assert is_whole(made(version, groups=2)) and not is_whole(made(version, groups=3))
-    assert is_whole(made(version, empty=b"")) == (version >= 11)
+    assert is_complete(whole)
+    assert not any(is_complete(whole[:n]) for n in range(8, len(whole)))
+    assert is_complete(made(version, groups=2)) and not is_complete(made(version, groups=3))
+    assert is_complete(made(version, empty=b"")) == (version >= 11)
 
 
 @pytest.mark.parametrize("version", [9, 10, 11])
@@ -56,13 +56,13 @@ def test_any_changed_number_is_survived(version: int) -> None:
     found = 0
     for at in range(20, len(whole)):
         for byte in (0, 0x7F, 0xFF):
-            found += not is_whole(whole[:at] + bytes([byte]) + whole[at + 1 :])
+            found += not is_complete(whole[:at] + bytes([byte]) + whole[at + 1 :])
     assert found > 100
 
 
 def test_what_is_not_known_is_let_through() -> None:
-    assert is_whole(b"") and is_whole(b"\x7fELF") and is_whole(made(99))
-    assert not is_whole(b"poclbin\0")
+    assert is_complete(b"") and is_complete(b"\x7fELF") and is_complete(made(99))
+    assert not is_complete(b"poclbin\0")
 
 
 def test_binaries_of_the_device(ctx: cl.Context) -> None:
@@ -73,8 +73,8 @@ def test_binaries_of_the_device(ctx: cl.Context) -> None:
     program.fill(queue, (1,), None, memory)
     queue.finish()
     for binary in (before, program.binaries[0]):  # PoCL adds what it compiled at the first launch
-        assert is_whole(binary)
+        assert is_complete(binary)
         again = cl.Program(ctx, ctx.devices, [binary]).build()
         assert sorted(again.kernel_names.split(";")) == ["add", "fill", "one"]
     empty = cl.Program(ctx, "int f(int a) { return a; }").build().binaries[0]
-    assert is_whole(empty)
+    assert is_complete(empty)

@@ -85,7 +85,7 @@ def test_same_as_fibers(modules, name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(simulator, fibers, name):
+def test_kernels_that_cannot_be_cut_run_uncut(simulator, fibers, name):
     source = program({name: REFUSED[name]})
     cut, uncut = simulator.module(source), fibers.module(source)
     assert not in_regions(cut, name)

@@ -246,7 +246,7 @@ class _AdvancedIndex:
             )
 
 
-def _whole_mask(a: Any, key: Any) -> Any:
+def _full_mask(a: Any, key: Any) -> Any:
     """Return the mask on the device if the key is a single one for the whole array."""
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
@@ -263,7 +263,7 @@ def getitem(a: Any, key: Any) -> Any:
         there = np.asarray(key) if type(key) is list and key else key
         if type(there) in (np.ndarray, type(a)) and there.dtype.kind in "iu":
             return take(a, there, 0)
-    mask = _whole_mask(a, key)
+    mask = _full_mask(a, key)
     if mask is not None:
         return compress(a, mask)
     a = a._aligned()
@@ -280,7 +280,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         return
     if a.dtype.names is not None and isinstance(value, (tuple, list)):
         value = np.array(value, a.dtype)  # one record, or several
-    mask = _whole_mask(a, key)
+    mask = _full_mask(a, key)
     single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:
         _set_where(a, mask, value)
@@ -354,7 +354,7 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
     a._run(operation, [a], [mask, value, a], a.shape, call=call)
 
 
-def _whole(indices: Any) -> Any:
+def _as_integers(indices: Any) -> Any:
     """Return indices of take(), which are numbers also where they are booleans, as integers."""
     if isinstance(indices, bool):
         return int(indices)
@@ -396,7 +396,7 @@ def take(
         a = primitives.reshape(a, (1,))
     axis = layout.normalize_axis(axis, a.ndim)
     length = a.shape[axis]
-    array, checked = _index_array(a, _whole(indices), length, axis, mode)
+    array, checked = _index_array(a, _as_integers(indices), length, axis, mode)
     if name and report is None:
         cached = plans.run(name, given, array)
         if cached is not None:

@@ -641,9 +641,9 @@ def _in_other_dtype(
         return None
     dtype = dtypes.native(dtype, kind)
     if kind == "mean":
-        found = _whole_mean(a, axis, dtype, keepdims, where)
+        found = _integer_mean(a, axis, dtype, keepdims, where)
     elif dtype.kind in "biu":
-        found = _whole_variance(kind, a, axis, dtype, keepdims, where, ddof)
+        found = _integer_variance(kind, a, axis, dtype, keepdims, where, ddof)
     elif dtype.kind == "c":
         real = None if a.dtype.kind == "c" else np.dtype(f"f{dtype.itemsize // 2}")
         found = reduce(kind, a, axis, dtype=real, keepdims=keepdims, where=where, ddof=ddof)
@@ -664,7 +664,7 @@ def _in_other_dtype(
     return out
 
 
-def _whole_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
+def _integer_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     axes = layout.normalize_axes(axis, a.ndim)
     n = prod(a.shape[k] for k in axes)
     if dtype.kind not in "biu" or n == 0 or (where is not None and where is not True):
@@ -673,7 +673,7 @@ def _whole_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> An
     return primitives.astype(total / n, dtype)
 
 
-def _whole_variance(
+def _integer_variance(
     kind: str, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, ddof: float
 ) -> Any:
     """NumPy's variance in an integer dtype: the mean and the result are rounded towards zero."""

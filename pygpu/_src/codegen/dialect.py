@@ -304,7 +304,9 @@ class Dialect:
     def _make_prefix(self, features: frozenset[str]) -> str:
         raise NotImplementedError
 
-    def _rest(self, features: frozenset[str], atomics: tuple[str, str], warps: str) -> str:
+    def _feature_functions(
+        self, features: frozenset[str], atomics: tuple[str, str], warps: str
+    ) -> str:
         text = _COMMON + narrow_functions(features)
         if "warps" in features:
             text += warps
@@ -338,7 +340,10 @@ class OpenCLDialect(Dialect):
             lines.append("#define PG_INT64_ATOMICS 1")
             lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable")
         return (
-            "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS, OPENCL_WARPS)
+            "\n".join(lines)
+            + "\n"
+            + _OPENCL
+            + self._feature_functions(features, OPENCL_ATOMICS, OPENCL_WARPS)
         )
 
 
@@ -374,7 +379,7 @@ class CUDADialect(Dialect):
         return _CUDA_TYPEDEFS + text
 
     def _make_prefix(self, features: frozenset[str]) -> str:
-        rest = self._rest(features, CUDA_ATOMICS, CUDA_WARPS)
+        rest = self._feature_functions(features, CUDA_ATOMICS, CUDA_WARPS)
         if "half" not in features:
             return "#define PG_FP64 1\n" + _CUDA + rest
         return "#define PG_FP64 1\n#include <cuda_fp16.h>\n" + _CUDA + _CUDA_HALF + rest

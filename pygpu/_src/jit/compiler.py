@@ -182,7 +182,7 @@ def _check_alone(function: Any, unit: emit.Unit, result: Type) -> None:
 def _no_value(name: str, source: Any) -> KernelError:
     """Return the error for a function that returns a value on some paths only, at the place where
     it returns None."""
-    returns = [node for node in _own_nodes(source.node) if isinstance(node, ast.Return)]
+    returns = [node for node in _nodes_of_body(source.node) if isinstance(node, ast.Return)]
     for node in returns:
         if node.value is None or (
             isinstance(node.value, ast.Constant) and node.value.value is None
@@ -201,12 +201,12 @@ def _no_value(name: str, source: Any) -> KernelError:
     return found
 
 
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+def _nodes_of_body(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a function without those of functions in it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
             yield child
-            yield from _own_nodes(child)
+            yield from _nodes_of_body(child)
 
 
 def compile_function(

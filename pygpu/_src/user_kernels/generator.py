@@ -158,7 +158,7 @@ class Generator:
         device = self._device
         distributions.check_driver(name, device.backend)
         if name in distributions.WHOLE:
-            stored = random_arguments.whole_dtype(dtype, out, name)
+            stored = random_arguments.integer_dtype(dtype, out, name)
             real = random_arguments.real_dtype(None, None, device, name)
         else:
             stored = real = random_arguments.real_dtype(dtype, out, device, name)
@@ -549,7 +549,7 @@ class Generator:
     ) -> GPUArray[Any]:
         """Poisson counts: PTRS (W. Hoermann, 1993); products of uniform numbers if lam < 10."""
         lam = random_arguments.parameter("poisson", "lam", lam, "mean", self._device)
-        stored = random_arguments.whole_dtype(dtype, out, "poisson")
+        stored = random_arguments.integer_dtype(dtype, out, "poisson")
         largest = float(min(np.iinfo(stored).max, (1 << 63) - 1))
         largest -= 10 * largest**0.5
         _check_together((lam,), lambda x: x > largest, "lam value too large")

@@ -114,7 +114,7 @@ def real_dtype(dtype: Any, out: Any, device: Device, call: str) -> np.dtype[Any]
     return found
 
 
-def whole_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtype[Any]:
+def integer_dtype(dtype: Any, out: Any, call: str, small: bool = False) -> np.dtype[Any]:
     """Return an integer dtype, by default int64. small: allow any integer dtype, and bool."""
     if dtype is None:
         dtype = np.int64 if out is None else getattr(out, "dtype", None)

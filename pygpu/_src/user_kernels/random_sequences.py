@@ -84,7 +84,7 @@ def integers(
 ) -> Any:
     """Implement Generator.integers()."""
     device = rng.device
-    dtype = random_arguments.whole_dtype(dtype, out, "integers", small=True)
+    dtype = random_arguments.integer_dtype(dtype, out, "integers", small=True)
     if high is None:
         low, high = 0, low
     low, high = _bound("low", low, device), _bound("high", high, device)

@@ -100,7 +100,7 @@ class Scan:
             raise RuntimeError(f"{self.call}: a scan needs an array among its arguments")
         self.types: dict[str, str] = {p.name: p.declaration for p in parameters if p.vector}
         self.elsewhere, self.written = self._uses(parameters, reading)
-        self.whole: list[int] = self._used_whole(parameters, reading)
+        self.whole: list[int] = self._used_throughout(parameters, reading)
         #: whether the first launch stores the input values; two arguments may also be the same
         #: array
         self.stored: bool = any(parameters[k].name in self.elsewhere for k in self.written)
@@ -136,7 +136,7 @@ class Scan:
                     elsewhere.add(name)
         return elsewhere, written
 
-    def _used_whole(self, parameters: Sequence[Parameter], reading: str) -> list[int]:
+    def _used_throughout(self, parameters: Sequence[Parameter], reading: str) -> list[int]:
         """Return the indices of the arrays of which certainly each item [i] is used: in a text
         without conditions, or as an array of input_fetch_exprs."""
         certain = [

@@ -67,7 +67,7 @@ def _stacks(arrays: Sequence[Any], stack: tuple[int, ...]) -> list[_Stack]:
     """Return the arrays, broadcast to a stack; copies where their strides need more than one
     axis."""
     views = [_broadcast(x._aligned(), stack) for x in arrays]
-    views = [x if _whole(x) else primitives.c_order(x) for x in views]
+    views = [x if _has_item_strides(x) else primitives.c_order(x) for x in views]
     shape, strides = layout.collapse_in_order(stack, *(x.strides[:-2] for x in views))
     if len(shape) > 1:
         views = [primitives.c_order(x) for x in views]
@@ -75,7 +75,7 @@ def _stacks(arrays: Sequence[Any], stack: tuple[int, ...]) -> list[_Stack]:
     return [_Stack(x, s[0]) for x, s in zip(views, strides, strict=True)]
 
 
-def _whole(array: Any) -> bool:
+def _has_item_strides(array: Any) -> bool:
     """Whether its strides are multiples of an item."""
     return not any(s % array.itemsize for s in array.strides)
 

@@ -131,7 +131,7 @@ def concatenate(
         raise ValueError("concatenate: zero-dimensional arrays cannot be concatenated; use stack")
     axis = layout.normalize_axis(layout.axis_argument(axis), first.ndim)
 
-    def rest(array: Any) -> tuple[int, ...]:
+    def other_lengths(array: Any) -> tuple[int, ...]:
         shape: tuple[int, ...] = array.shape
         return shape[:axis] + shape[axis + 1 :]
 
@@ -141,7 +141,7 @@ def concatenate(
                 "concatenate: all arrays must have the same number of axes: array 0 has "
                 f"{first.ndim}, and array {i} has {array.ndim}"
             )
-        if rest(array) != rest(first):
+        if other_lengths(array) != other_lengths(first):
             raise ValueError(
                 f"concatenate: the shapes may differ only along axis {axis}: array 0 has "
                 f"{first.shape}, and array {i} has {array.shape}"

@@ -16,7 +16,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation
 from pygpu._src.util.frozen import Frozen
 
-from .fused_rows import own_names
+from .fused_rows import unique_names
 
 DType = np.dtype[Any]
 GROUP = 128
@@ -112,7 +112,7 @@ def source(plan: Plan, strides: Sequence[tuple[int | None, ...]], cpu: bool, war
                 parameters.append(f"pg_i64 {name}_s{axis}")
             else:
                 defines.append(f"PG_UNUSED const pg_i32 {name}_s{axis} = {stride};")
-    text = "".join(own_names(operation.text, i) for i, operation in enumerate(plan.operations))
+    text = "".join(unique_names(operation.text, i) for i, operation in enumerate(plan.operations))
     text += "" if cpu or not warps else _exchanges(len(plan.operations))
     bounds = f"PG_BOUNDS({GROUP}, 1) " if warps and not cpu else ""
     local = (

@@ -62,7 +62,7 @@ class Plan(Frozen):
         return tuple(d for _, d in self.numbers)
 
 
-def own_names(text: str, number: int) -> str:
+def unique_names(text: str, number: int) -> str:
     """A reduction's source with unique names."""
     text = re.sub(r"\bred_", f"red{number}_", text)
     text = re.sub(r"\b([XY])\b", rf"\g<1>{number}_", text)
@@ -206,7 +206,7 @@ def cpu_source(plan: Plan, kept: int, letters: str, dense: str) -> str:
     letter = {k: c for (k, _), c in zip(plan.arrays, letters, strict=True)}
     head, start = parameters(plan, kept)
     reductions = [s.operation for s in plan.stages if s.operation is not None]
-    text = [own_names(operation.text, i) for i, operation in enumerate(reductions)]
+    text = [unique_names(operation.text, i) for i, operation in enumerate(reductions)]
     body = row_pointers(plan, kept, letter)
     number = 0
     for stage in plan.stages:

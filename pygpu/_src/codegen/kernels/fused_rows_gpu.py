@@ -18,7 +18,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.util.frozen import Frozen
 
 from .elementwise import _PLAIN
-from .fused_rows import Item, Plan, Stage, own_names, parameters, row_pointers
+from .fused_rows import Item, Plan, Stage, parameters, row_pointers, unique_names
 
 _WARP = 32
 _GROUP = 128  # work-items, at least
@@ -384,7 +384,7 @@ def source(plan: Plan, kept: int, letters: str, dense: str, form: Geometry) -> s
     writer = _Writer(plan, form, letters, dense)
     head, start = parameters(plan, kept)
     reductions = [s.operation for s in plan.stages if s.operation is not None]
-    text = "".join(own_names(operation.text, i) for i, operation in enumerate(reductions))
+    text = "".join(unique_names(operation.text, i) for i, operation in enumerate(reductions))
     units = dict.fromkeys(writer.vectors.values())
     declared = "".join(f"PG_DECLARE_VECTOR({unit}, {form.vector})\n" for unit in units)
     bounds = f"PG_BOUNDS({form.group}, {_RESIDENT}) " if form.warps else ""

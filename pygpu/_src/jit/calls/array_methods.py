@@ -29,7 +29,7 @@ METHODS |= reductions.METHODS
 _HandlerT = TypeVar("_HandlerT", bound=Handler)
 
 
-def _own(
+def _private_array(
     fc: FunctionContext, node: ast.Call, name: str, shape: Value, dtype: Value | None
 ) -> Value:
     """Make a new thread-private array."""
@@ -61,7 +61,7 @@ def _filled(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> 
         shape = _shape_value(shape)
     elif number is not None and dtype is None:
         dtype = constant(fc, fc.as_number(number, node).dtype, node)
-    made = _own(fc, node, name, shape, dtype)
+    made = _private_array(fc, node, name, shape, dtype)
     if number is None and not name.startswith("empty"):
         number = constant(fc, int(name.startswith("ones")), node)
     if number is not None:
@@ -105,7 +105,7 @@ def _astype(fc: FunctionContext, node: ast.Call, args: Args, kwargs: Kwargs) -> 
 def _converted(
     fc: FunctionContext, node: ast.Call, array: Value, dtype: np.dtype[Any], name: str
 ) -> Value:
-    made = _own(fc, node, name, _shape_value(array), constant(fc, dtype, node))
+    made = _private_array(fc, node, name, _shape_value(array), constant(fc, dtype, node))
     fill(fc, made, array, node)
     return made
 

@@ -128,7 +128,7 @@ def declared_number(arg: Any, kind: Any) -> Any:
     return arg
 
 
-def whole_number(arg: Any) -> Any:
+def as_int(arg: Any) -> Any:
     """Convert a NumPy integer of fewer than 64 bits to an int, for a parameter that the kernel
     truncates."""
     if isinstance(arg, np.integer) and arg.dtype.itemsize < 8:

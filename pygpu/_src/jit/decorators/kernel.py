@@ -642,7 +642,7 @@ class Kernel(KernelBase):
         if self._declared:
             args = tuple(map(arguments.declared_number, args, made.arg_types))
             if self.freezes:
-                args = tuple(map(arguments.whole_number, args))
+                args = tuple(map(arguments.as_int, args))
         arrays = [a for a in _flatten(args) if isinstance(a, GPUArray)] + made.captured
         for array in arrays:
             if array.backend is not backend:

@@ -261,8 +261,8 @@ def call_function(
         else:
             kind = emit.pointer_type(t) if isinstance(t, RecordType) else f"{emit.c_type(t)} "
             parts.append(Value(t, fc.temp(kind)))
-        if isinstance(t, (ArrayType, RecordType)) and fc.is_own(t, given):
-            fc.points_to_own(parts[-1].text)
+        if isinstance(t, (ArrayType, RecordType)) and fc.is_private_array(t, given):
+            fc.record_private_pointer(parts[-1].text)
         texts += [f"&{text}" for text in emit.arguments(parts[-1], t)]
     fc.emit(f"{made.name}({', '.join(texts)});")
     return _rebuild(made.result, iter(parts))

@@ -234,8 +234,8 @@ class FunctionContext:
             text = emit.convert(value, t)
             return [] if text == name else [f"{name} = {text};"]
         if isinstance(t, (ArrayType, RecordType)):
-            if self.is_own(t, value.text):
-                self.points_to_own(name)
+            if self.is_private_array(t, value.text):
+                self.record_private_pointer(name)
             lines = [f"{name} = {value.text};"]
         if isinstance(t, RecordType):
             return lines
@@ -264,7 +264,7 @@ class FunctionContext:
             for cname in self.vars.c_names_stored(node):
                 self.ranges.invalidate(cname)
 
-    def is_own(self, t: ArrayType | RecordType, text: str) -> bool:
+    def is_private_array(self, t: ArrayType | RecordType, text: str) -> bool:
         """Whether a pointer may point to an array that the function makes (local.array)."""
         if t.space != "private":
             return False
@@ -274,7 +274,7 @@ class FunctionContext:
             for word in emit.WORD.findall(text)
         )
 
-    def points_to_own(self, name: str) -> None:
+    def record_private_pointer(self, name: str) -> None:
         """Record that a C variable may point into a private array of the function."""
         if name.startswith("t_"):
             self.temp_pointers.add(name)

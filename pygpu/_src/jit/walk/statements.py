@@ -337,7 +337,7 @@ def _store_result(fc: FunctionContext, t: Any, name: str, value: Value, node: as
         recursive = fc.active is not None and fc.active.is_recursive
         does = "Return type of recursive function does not converge: " if recursive else ""
         raise fc.source.error(f"{does}{t} cannot be an item of a tuple that is returned", node)
-    if fc.is_own(t, value.text):
+    if fc.is_private_array(t, value.text):
         raise fc.source.error(
             "an array of the function's own (local.array) cannot be returned: it is gone with "
             "the call; make the array where it is used, and pass it",

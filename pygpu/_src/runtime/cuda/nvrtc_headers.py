@@ -192,7 +192,7 @@ _OTHER = re.compile(
 _LINE = re.compile(r"^[ \t]*#[ \t]*(if|endif|define[ \t]+(\w+))", re.MULTILINE)
 
 
-def _own_names(source: str, types: dict[str, str]) -> set[str]:
+def _defined_names(source: str, types: dict[str, str]) -> set[str]:
     """Return the names that the source defines so that another definition would conflict."""
     own = {name for name, text in _typedefs(source) if types.get(name) not in (None, text)}
     for match in _OTHER.finditer(source):
@@ -229,7 +229,7 @@ def prelude(source: str, simulated: bool) -> str:
         types = {name: text.replace("long long", "long") for name, text in types.items()}
         for name in ("ushort", "uint", "ulong"):
             del types[name]
-    own = _own_names(source, types)
+    own = _defined_names(source, types)
     words = None if '#include "' in source else set(re.findall(r"[A-Za-z]\w+", source))
 
     def wanted(name: str) -> bool:

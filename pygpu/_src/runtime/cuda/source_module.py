@@ -407,12 +407,12 @@ class DynamicSourceModule(DynamicModule):
 
 
 @once
-def _own_include_folder() -> str:
+def _include_folder() -> str:
     """Return the folder of headers for PyCUDA's programs."""
     return str(PACKAGE_FOLDER / "cuda" / "include")
 
 
-_find_pycuda_include_path = _own_include_folder  # PyCUDA's name, which other packages import
+_find_pycuda_include_path = _include_folder  # PyCUDA's name, which other packages import
 
 
 def _check_target(call: str, target: str) -> None:
@@ -478,7 +478,7 @@ def _compile(
         words += ["-G"]
     if question is not None and any(["include" in word for word in words]):
         question = None  # a missing file may exist later
-    folders.append(_own_include_folder())
+    folders.append(_include_folder())
     # Code that is loaded at once must be the simulator's; nvcc's output can only be stored.
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
     use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated

@@ -632,20 +632,20 @@ def link_programs(
 # ---- binaries from users ------------------------------------------------------------------------
 
 
-_seen_whole: set[tuple[int, int]] = set()  # binaries that were checked: length and hash
+_seen_complete: set[tuple[int, int]] = set()  # binaries that were checked: length and hash
 
 
-def _is_whole(binary: bytes) -> bool:
+def _is_complete(binary: bytes) -> bool:
     key = len(binary), hash(binary)
-    if key in _seen_whole:
+    if key in _seen_complete:
         return True
-    from .pocl_binary import is_whole
+    from .pocl_binary import is_complete
 
-    whole = is_whole(binary)
+    whole = is_complete(binary)
     if whole:
-        if len(_seen_whole) == 1000:
-            _seen_whole.clear()
-        _seen_whole.add(key)
+        if len(_seen_complete) == 1000:
+            _seen_complete.clear()
+        _seen_complete.add(key)
     return whole
 
 
@@ -662,7 +662,7 @@ def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]
             raise TypeError(f"Program: binary {i} must be bytes, not {type(binary).__name__}")
         checked.append(bytes(binary))
         if context.devices and is_pocl(context.devices[0]):
-            if not _is_whole(checked[-1]):
+            if not _is_complete(checked[-1]):
                 what = f"binary {i} is damaged: its parts do not have the sizes that it claims"
                 raise InvalidArgumentError(
                     _ErrorRecord("clCreateProgramWithBinary", -42, "INVALID_BINARY", what)

@@ -85,7 +85,7 @@ def _kernel(whole: _Reader, files: int, arguments: int, version: int) -> None:
         raise _Damaged
 
 
-def is_whole(binary: bytes) -> bool:
+def is_complete(binary: bytes) -> bool:
     """Whether the parts of a PoCL binary have the sizes that they claim. True for binaries that
     are not known to be PoCL's, and for unknown versions of the format."""
     if not binary.startswith(MAGIC):
