@@ -208,12 +208,12 @@ class GUFunc(loops.LoopAttributes):
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             many = "few" if len(args) < self.nin else "many"
-            inputs, all_of_them, got = (
+            fewest, most, got = (
                 counted(n, "positional argument") for n in (self.nin, self.nargs, len(args))
             )
             raise TypeError(
                 f"Too {many} arguments for function {name!r}: {name}(): gufunc accepts "
-                f"{inputs} (the inputs) or {all_of_them} (the outputs, too). Got {got}."
+                f"{fewest} (the inputs) or {most} (the outputs, too). Got {got}."
             )
         if has_override(args, out):
             options = {"dtype": dtype, "axes": axes, "axis": axis, "keepdims": keepdims or None}
