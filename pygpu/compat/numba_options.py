@@ -22,7 +22,7 @@ def checking_options(decorator: Any) -> Any:
         unknown, remedy = unknown_options(name, decorator, options)
         if unknown and on_cuda and name == "guvectorize":
             listed = ", ".join(map(repr, unknown))
-            raise TypeError(f"The following target options are not supported: {listed}; {remedy}")
+            raise TypeError(f"The following target options are not supported: {listed}")
         if unknown:
             raise KeyError(f"{name}: Unrecognized options: {', '.join(unknown)}; {remedy}")
         if on_cuda and name == "vectorize" and options.get("nopython"):

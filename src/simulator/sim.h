@@ -53,8 +53,8 @@ CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(
 SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
 /* Sets whom this thread asks, while it waits for a compiler, whether to stop. NULL ends that. */
 SIM_EXPORT void pygpuSimWaiting(const CuWaiting *waiting);
-/* Stops this thread's launches; see sim_exec_stop. stop: 0 to end that. */
-SIM_EXPORT int pygpuSimStop(int stop, char *text, size_t size);
+/* Stops this thread's launches; see sim_exec_stop. */
+SIM_EXPORT int pygpuSimStop(char *text, size_t size);
 /* A failure on a worker thread, reported by the next call that synchronizes. */
 typedef struct {
     CUresult code;
@@ -113,12 +113,17 @@ uint64_t sim_memory_epoch(void);
  * on the calling thread. */
 typedef struct SimKernel SimKernel;
 
+/* A thread of the program, and which of its requests for work this was. */
+typedef struct {
+    uint64_t thread, number;
+} SimOrigin;
+
 typedef struct {
     SimDim3 grid, block, cluster;
     size_t shared; /* dynamic [bytes] */
     bool cooperative;
-    void **params;   /* addresses of the arguments, which must stay valid during the call */
-    uint64_t thread; /* of the program, that requested it */
+    void **params; /* addresses of the arguments, which must stay valid during the call */
+    SimOrigin origin;
 } SimLaunch;
 
 /* Runs a whole launch and returns when it is done. On a failure, fills error with a message that
@@ -126,11 +131,11 @@ typedef struct {
  * threads may run launches at once. The launch must have passed sim_exec_check. Output of kernels
  * is kept until sim_output_flush. */
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error);
-/* Begins or continues to stop the launches of a thread of the program: those that run, at the next
- * instruction of their own code, and those whose turn comes. The caller repeats the call until
- * nothing runs; thread 0 ends this. Writes the message of the first launch stopped, or "", and
- * returns how many system threads still run such launches. */
-int sim_exec_stop(uint64_t thread, char *text, size_t size);
+/* Stops the launches that a thread has requested up to *last*: those that run, at the next
+ * instruction of their own code, and those whose turn is yet to come. Writes the message of the
+ * first one stopped, or "", and returns how many system threads still run such launches: they may
+ * be in other code, so the caller repeats the call. */
+int sim_exec_stop(SimOrigin last, char *text, size_t size);
 /* Checks block, grid and shared memory before a launch is queued. */
 CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
 

@@ -29,9 +29,9 @@ stream = cuda.Stream()
 interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
 for name in ("alone", "barriers", "grid"):
     cuda.memset_d32(a, 0, 64)
-    for _ in range(3):  # the two that have not begun must not run either
+    for queue in (stream, stream, None):  # those that have not begun must not run either
         module.get_function(name)(
-            a, grid=(2, 1), block=(32, 1, 1), stream=stream, cooperative=name == "grid")
+            a, grid=(2, 1), block=(32, 1, 1), stream=queue, cooperative=name == "grid")
     threading.Timer(0.1, interrupt).start()
     try:
         stream.synchronize()

@@ -27,7 +27,7 @@ class Launch(ctypes.Structure):
         ("shared", ctypes.c_size_t),
         ("cooperative", ctypes.c_bool),
         ("params", ctypes.POINTER(ctypes.c_void_p)),
-        ("thread", ctypes.c_uint64),
+        ("origin", ctypes.c_uint64 * 2),
     ]
 
 
@@ -99,7 +99,7 @@ class Module:
             *(ctypes.cast(ctypes.pointer(arg), ctypes.c_void_p) for arg in held)
         )
         assert self.simulator.inner.kernel_n_params(kernel) == len(held)
-        launch = Launch(dim3(grid), dim3(block), Dim3(), shared, cooperative, params)
+        launch = Launch(dim3(grid), dim3(block), Dim3(), shared, cooperative, params, (1, 1))
         error = Error()
         try:
             status = self.simulator.inner.exec_check(kernel, ctypes.byref(launch))

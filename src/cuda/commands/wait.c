@@ -23,7 +23,7 @@ static CUresult query_status(WaitKind kind, void *handle) {
     return status;
 }
 
-static int (*stop_launches)(int stop, char *text, size_t size); /* pygpuSimStop */
+static int (*stop_launches)(char *text, size_t size); /* pygpuSimStop */
 
 void cud_wait_set_stop_hook(void *function) {
     *(void **)(void *)&stop_launches = function;
@@ -43,11 +43,11 @@ static void stop_kernels(WaitKind kind, void *handle) {
     double end = pg_seconds() + STOP_SECONDS;
     int idle = 0;
     do {
-        idle = stop_launches(1, text, sizeof(text)) > 0 ? 0 : idle + 1;
+        idle = stop_launches(text, sizeof(text)) > 0 ? 0 : idle + 1;
         pg_sleep_us(1000);
     } while (query_status(kind, handle) == CUDA_ERROR_NOT_READY && idle < STOP_IDLE &&
              pg_seconds() < end);
-    stop_launches(0, text, sizeof(text));
+    stop_launches(text, sizeof(text));
     Py_END_ALLOW_THREADS
     if (text[0] != '\0') {
         PyObject *none = PyObject_CallMethod(value, "add_note", "s", text);

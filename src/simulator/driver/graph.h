@@ -36,6 +36,7 @@ CUresult sim_nodes_merge(SimNodes *to, const SimNodes *from);
 
 void sim_program_keep(SimProgram *program);
 void sim_program_drop(SimProgram *program);
-CUresult sim_program_run(SimProgram *program, SimContext *context, SimError *error);
+CUresult sim_program_run(SimProgram *program, SimContext *context, SimOrigin origin,
+                         SimError *error);
 
 #endif

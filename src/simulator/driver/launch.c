@@ -89,7 +89,6 @@ static CUresult launch(CUfunction handle, SimDim3 grid, SimDim3 block, size_t sh
     work.kernel.shared = shared;
     work.kernel.n_bytes = function->n_bytes;
     work.kernel.cooperative = cooperative;
-    work.kernel.thread = sim_this_thread();
     work.kernel.more = NULL;
     CUresult status = fill_params(&work, function, params, extra);
     if (status != CUDA_SUCCESS) {
@@ -100,8 +99,8 @@ static CUresult launch(CUfunction handle, SimDim3 grid, SimDim3 block, size_t sh
     return sim_stream_submit(stream, &work, NULL);
 }
 
-int pygpuSimStop(int stop, char *text, size_t size) {
-    return sim_exec_stop(stop ? sim_this_thread() : 0, text, size);
+int pygpuSimStop(char *text, size_t size) {
+    return sim_exec_stop(sim_last_origin(), text, size);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,

@@ -45,9 +45,10 @@ void sim_program_drop(SimProgram *program) {
     free(program);
 }
 
-CUresult sim_program_run(SimProgram *program, SimContext *context, SimError *error) {
+CUresult sim_program_run(SimProgram *program, SimContext *context, SimOrigin origin,
+                         SimError *error) {
     for (size_t i = 0; i < program->n; i++) {
-        SIM_TRY(sim_work_run(&program->works[i], context, error));
+        SIM_TRY(sim_work_run(&program->works[i], context, origin, error));
     }
     return CUDA_SUCCESS;
 }

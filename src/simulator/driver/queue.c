@@ -71,6 +71,7 @@ CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n
     uint64_t number = atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1;
     atomic_store_explicit(&command->next, NULL, memory_order_relaxed);
     command->sequence = number;
+    command->origin = sim_next_origin();
     command->after = after;
     command->n_after = n_after;
     sim_work_move(&command->work, work);
@@ -120,7 +121,7 @@ static void run_command(SimStream *stream, SimCommand *command) {
     /* After a failure nothing more runs, but memory is freed and callbacks are called. */
     if (!atomic_load(&context->failed) || work->kind == WORK_FREE || work->kind == WORK_CALLBACK) {
         SimError error = {.code = CUDA_SUCCESS};
-        CUresult status = sim_work_run(work, context, &error);
+        CUresult status = sim_work_run(work, context, command->origin, &error);
         if (status != CUDA_SUCCESS) {
             error.code = status;
             sim_context_fail(context, &error);

@@ -10,13 +10,21 @@
 #include <string.h>
 
 static _Atomic uint64_t last_thread;
-static _Thread_local uint64_t this_thread;
+static _Thread_local uint64_t this_thread, requests;
 
 uint64_t sim_this_thread(void) {
     if (this_thread == 0) {
         this_thread = atomic_fetch_add(&last_thread, 1) + 1;
     }
     return this_thread;
+}
+
+SimOrigin sim_next_origin(void) {
+    return (SimOrigin){sim_this_thread(), ++requests};
+}
+
+SimOrigin sim_last_origin(void) {
+    return (SimOrigin){sim_this_thread(), requests};
 }
 
 static void stream_free(void *op) {
@@ -227,7 +235,7 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
     CUresult status = sim_context_result(context);
     if (status == CUDA_SUCCESS) {
         atomic_fetch_add(&context->direct, 1);
-        status = sim_work_run(work, context, &error);
+        status = sim_work_run(work, context, sim_next_origin(), &error);
         atomic_fetch_sub(&context->direct, 1);
         if (status != CUDA_SUCCESS) {
             error.code = status;

@@ -18,6 +18,7 @@ typedef struct {
 typedef struct SimCommand {
     _Atomic(struct SimCommand *) next;
     uint64_t sequence;
+    SimOrigin origin;
     int n_after;
     SimAfter *after; /* runs after these are done */
     SimWork work;
@@ -63,6 +64,10 @@ static inline bool sim_stream_done(SimStream *stream, uint64_t sequence) {
 }
 /* Submits work and waits; runs it in this thread if nothing precedes it. */
 CUresult sim_stream_do(SimStream *stream, SimWork *work);
+
+/* The origin of this thread's last request for work; the first makes a new one. */
+SimOrigin sim_next_origin(void);
+SimOrigin sim_last_origin(void);
 
 /* Adds a command to the queue. Needs the context's lock. */
 CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after,

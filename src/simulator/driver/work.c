@@ -17,7 +17,7 @@ _Thread_local bool sim_in_callback;
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static CUresult run_kernel(SimWork *work, SimError *error) {
+static CUresult run_kernel(SimWork *work, SimOrigin origin, SimError *error) {
     SimFunction *function = work->kernel.function;
     void *few[64], **params = few;
     unsigned char *bytes = work->kernel.more != NULL ? work->kernel.more : work->kernel.params;
@@ -37,7 +37,7 @@ static CUresult run_kernel(SimWork *work, SimError *error) {
                         .shared = work->kernel.shared,
                         .cooperative = work->kernel.cooperative,
                         .params = params,
-                        .thread = work->kernel.thread};
+                        .origin = origin};
     CUresult status = sim_exec(function->kernel, &launch, error);
     if (params != few) {
         free(params);
@@ -123,10 +123,10 @@ static void set_in_callback(bool value) {
     }
 }
 
-CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
+CUresult sim_work_run(SimWork *work, SimContext *context, SimOrigin origin, SimError *error) {
     switch (work->kind) {
     case WORK_KERNEL:
-        return run_kernel(work, error);
+        return run_kernel(work, origin, error);
     case WORK_COPY:
         return run_guarded(run_copy, work, "copy", error);
     case WORK_SET:
@@ -150,7 +150,7 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
         sim_memory_free_retired(work->free.base, work->free.id);
         return CUDA_SUCCESS;
     case WORK_PROGRAM:
-        return sim_program_run(work->program, context, error);
+        return sim_program_run(work->program, context, origin, error);
     case WORK_EMPTY:
         break;
     }

@@ -40,7 +40,6 @@ typedef struct SimWork {
             SimFunction *function; /* counted */
             SimDim3 grid, block;
             size_t shared, n_bytes;
-            uint64_t thread; /* that requested the launch */
             bool cooperative;
             unsigned char
                 *more; /* the arguments if they need more than the inline bytes, else NULL */
@@ -75,7 +74,7 @@ typedef struct SimWork {
 } SimWork;
 
 /* Runs the work in this thread. A failure is written into error. */
-CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error);
+CUresult sim_work_run(SimWork *work, SimContext *context, SimOrigin origin, SimError *error);
 /* Releases what it holds, whether it ran or not. */
 void sim_work_clear(SimWork *work);
 /* Moves the contents from one to the other. */

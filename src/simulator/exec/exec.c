@@ -53,7 +53,7 @@ CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch) {
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error) {
     error->code = CUDA_SUCCESS;
     error->text[0] = 0;
-    if (SIM_UNLIKELY(watch_stops(launch->thread)))
+    if (SIM_UNLIKELY(watch_stops(launch->origin)))
         return CUDA_SUCCESS;
     Job job = {.kernel = kernel, .launch = launch};
     job.blocks = (unsigned long long)launch->grid.x * launch->grid.y * launch->grid.z;

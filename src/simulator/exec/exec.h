@@ -179,8 +179,8 @@ SIM_HIDDEN void diag_thread(const Worker *worker, char *text,
 /* watch.c */
 SIM_HIDDEN void watch_begin(Worker *worker); /* this thread now runs a launch */
 SIM_HIDDEN void watch_end(Worker *worker);
-/* Whether launches of that thread of the program are being stopped. */
-SIM_HIDDEN bool watch_stops(uint64_t thread);
+/* Whether a launch was stopped before it began. */
+SIM_HIDDEN bool watch_stops(SimOrigin origin);
 /* Keeps the message of a launch that was interrupted. */
 SIM_HIDDEN void watch_stopped(const char *text);
 /* The code and the message for a worker that was told to stop. */

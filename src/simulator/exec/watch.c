@@ -10,9 +10,9 @@
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static Worker *watched;
 static bool watching;
-static _Atomic uint64_t
-    stopping;              /* the thread of the program whose launches are stopped; 0: none */
-static char stopped[1000]; /* the message of the first launch that was, under watch_lock */
+/* The launches to be stopped: of this thread, up to this number. */
+static _Atomic uint64_t last_thread, last_number;
+static char stopped[1000]; /* the message of the first one stopped, under watch_lock */
 
 static double now(void) {
     return (double)runtime_nanoseconds() * 1e-9;
@@ -33,8 +33,9 @@ static void signal_workers(void) {
     }
 }
 
-bool watch_stops(uint64_t thread) {
-    return atomic_load_explicit(&stopping, memory_order_relaxed) == thread && thread != 0;
+bool watch_stops(SimOrigin origin) {
+    return origin.number <= atomic_load_explicit(&last_number, memory_order_relaxed) &&
+           origin.thread == atomic_load_explicit(&last_thread, memory_order_relaxed);
 }
 
 void watch_stopped(const char *text) {
@@ -44,20 +45,21 @@ void watch_stopped(const char *text) {
     pthread_mutex_unlock(&watch_lock);
 }
 
-int sim_exec_stop(uint64_t thread, char *text, size_t size) {
+int sim_exec_stop(SimOrigin last, char *text, size_t size) {
     int running = 0;
     pthread_mutex_lock(&watch_lock);
-    for (Worker *worker = watched; worker != NULL && thread != 0; worker = worker->watched_next) {
-        if (worker->job->launch->thread == thread) {
+    if (last.thread != last_thread || last.number != last_number)
+        stopped[0] = 0;
+    last_number = last.number;
+    last_thread = last.thread;
+    for (Worker *worker = watched; worker != NULL; worker = worker->watched_next) {
+        if (watch_stops(worker->job->launch->origin)) {
             worker->stop = STOP_INTERRUPT;
             running++;
         }
     }
     signal_workers();
-    atomic_store(&stopping, thread);
     snprintf(text, size, "%s", stopped);
-    if (thread == 0)
-        stopped[0] = 0;
     pthread_mutex_unlock(&watch_lock);
     return running;
 }
@@ -95,7 +97,6 @@ static void watch_forked(void) {
     pthread_mutex_init(&watch_lock, NULL);
     watched = NULL;
     watching = false;
-    atomic_store(&stopping, 0);
 }
 
 static void start(void) {
