@@ -642,20 +642,12 @@ def _in_other_dtype(
     dtype = dtypes.native(dtype, kind)
     if kind == "mean":
         found = _integer_mean(a, axis, dtype, keepdims, where)
-    elif dtype.kind in "biu":
-        found = _integer_variance(kind, a, axis, dtype, keepdims, where, ddof)
+    elif dtype.kind in "biu" or (dtype.kind == "f" and a.dtype.kind == "c"):
+        found = _variance_about(kind, a, axis, dtype, keepdims, where, ddof)
     elif dtype.kind == "c":
         real = None if a.dtype.kind == "c" else np.dtype(f"f{dtype.itemsize // 2}")
         found = reduce(kind, a, axis, dtype=real, keepdims=keepdims, where=where, ddof=ddof)
         found = primitives.astype(found, dtype)
-    elif a.dtype.kind == "c":  # NumPy takes the deviations from the mean's real part
-        mean = reduce("mean", a, axis, dtype=dtype, keepdims=True, where=where)
-        options: Any = {"ddof": ddof, "keepdims": keepdims, "mean": mean}
-        if where is not None:
-            options["where"] = where
-        found = getattr(np, kind)(
-            a, axis, dtype=dtype, **options
-        )  # of the device, by __array_function__
     else:
         return None
     if out is None or found is None:
@@ -673,17 +665,19 @@ def _integer_mean(a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> 
     return primitives.astype(total / n, dtype)
 
 
-def _integer_variance(
+def _variance_about(
     kind: str, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, ddof: float
 ) -> Any:
-    """NumPy's variance in an integer dtype: the mean and the result are rounded towards zero."""
+    """NumPy's variance about a mean in another dtype: one in integers, as the result, is rounded
+    towards zero; one of complex numbers in real ones is the mean's real part."""
     axes = layout.normalize_axes(axis, a.ndim)
     n = prod(a.shape[k] for k in axes)
     if where is not None and where is not True:
-        raise TypeError(f"{kind}: where is not supported together with an integer dtype")
+        raise TypeError(f"{kind}: where= of {a.dtype} is not supported with dtype={dtype}")
     mean = primitives.astype(a._reduce("sum", axes, dtype=dtype, keepdims=True) / n, dtype)
     apart = a - mean
-    total = (apart * apart)._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
+    squares = apart.real**2 + apart.imag**2 if apart.dtype.kind == "c" else apart * apart
+    total = squares._reduce("sum", axes, dtype=dtype, keepdims=keepdims)
     found = total / max(n - ddof, 0)
     return primitives.astype(found**0.5 if kind == "std" else found, dtype)
 
