@@ -102,6 +102,7 @@ CALLS = {
     "sort of kind 3": lambda x: x(ROW).argsort(kind=3),
     "sort by two names": lambda x: np.argsort(x(ROW), kind="stable", stable=True),
     "partition of an unknown kind": lambda x: x(ROW).argpartition(1, kind="quick"),
+    "partition of no items": lambda x: np.partition(x(MATRIX[:0]), 7, axis=1),
     "isin of an unknown kind": lambda x: np.isin(x(ROW), [1], kind="hash"),
     "isin of floats by a table": lambda x: np.isin(x(MATRIX), [1], kind="table"),
     "cond of singular matrices": lambda x: np.linalg.cond(x(np.array([np.ones((2, 2)), SKEW])), 1),

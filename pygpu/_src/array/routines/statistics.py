@@ -244,7 +244,7 @@ def partition(
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     n = a.size if axis is None else a.shape[layout.normalize_axis(axis, a.ndim)]
     for k in np.atleast_1d(kth):
-        if not -n <= k < n:
+        if a.size and not -n <= k < n:  # NumPy does not look at it if there are no items
             raise ValueError(f"kth(={k}) out of bounds ({n})")
     return sort.argsort(a, axis, order) if positions else sort.sort(a, axis, order)
 
