@@ -49,8 +49,8 @@ def check(
         changed = [
             (old, new, type(item), item)
             for item, old, new in zip(watched, before, after)
-            # Caches of arrays have references to dtypes, too.
-            if abs(new - old) >= (REPEATS if isinstance(item, np.dtype) else 1)
+            # Caches of arrays have references to dtypes, and commands that end to arrays.
+            if abs(new - old) >= (REPEATS if isinstance(item, np.dtype) else REPEATS // 2)
         ]
         if not changed and grown < REPEATS:
             return
