@@ -431,7 +431,7 @@ def test_options_that_are_misspelt() -> None:
         (pygpu.vectorize, "identityy", "vectorize: .*; did you mean 'identity'?"),
         (
             functools.partial(pygpu.guvectorize, ["i4[:]"], "(n)"),
-            "traget",
+            "targett",
             "guvectorize: .*'target'",
         ),
     ]
