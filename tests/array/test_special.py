@@ -13,7 +13,8 @@ import pytest
 
 from pygpu import special
 from pygpu._src.array.routines.special import call, of_scipy
-from pygpu._src.codegen.special import FUNCTIONS
+from pygpu._src.codegen.special import FUNCTIONS, expression
+from pygpu._src.jit import emit
 from pygpu._src.user_kernels.elementwise import Elementwise
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 
@@ -438,6 +439,18 @@ def test_python_kernels_call_them(make):
     k[1, 1](make(x), y, 3)
     wanted = scipy_special.erfinv(x) + scipy_special.kn(3, x) + scipy_special.sici(x)[1]
     np.testing.assert_allclose(y.get(), wanted, rtol=1e-13)
+
+
+def test_python_kernels_have_what_long_functions_call():
+    """A kernel keeps the helpers that it finds by their names, also those not to be inlined."""
+    for name, function in FUNCTIONS.items():
+        for code in ("f64", "c128") if function.plane else ("f64",):
+            body, helpers = expression(name, code, True)
+            unit = emit.Unit("cuda")
+            unit.definitions.update(helpers)
+            text = unit.text(body)
+            defined = re.findall(r"^PG_\w+ .*?\b(pgs_\w+)[(\[]", text, re.M)
+            assert set(re.findall(r"\bpgs_\w+", text)) == set(defined), (name, code)
 
 
 def test_airy_functions(make):

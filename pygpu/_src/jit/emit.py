@@ -23,7 +23,7 @@ from .types import ArrayType, DateType, RecordType, Scalar, Type, c_name, scalar
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 WORD = re.compile(r"\w+")
 _DEFINED = re.compile(
-    r"^(?:PG_(?:INLINE|FUNCTION) [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} "
+    r"^(?:PG_(?:INLINE|NOINLINE|FUNCTION) [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} "
     r"|#include <)"
     r"\b(\w++)[(\[;.]",
     re.M,
