@@ -26,10 +26,10 @@ typedef struct Keepalive {
 
 /* In the order of the calls; protected by the GIL. */
 static Keepalive *first, **last = &first;
-static Keepalive *open;      /* the last record, if small copies may still be added */
-static int closing;          /* number of records whose event is being recorded */
-static unsigned long joined; /* total number of copies ever added to records */
-static Keepalive *spare;     /* spare records with reusable events of spare->context */
+static Keepalive *open_record; /* the last record, if small copies may still be added */
+static int closing;            /* number of records whose event is being recorded */
+static unsigned long joined;   /* total number of copies ever added to records */
+static Keepalive *spare;       /* spare records with reusable events of spare->context */
 static int n_spare;
 #define MAX_SPARE 32
 
@@ -129,8 +129,8 @@ static void wait_instead(CUstream handle) {
 static void close_record(Keepalive *hold) {
     ContextGuard guard;
     CUresult status;
-    if (hold == open) {
-        open = NULL;
+    if (hold == open_record) {
+        open_record = NULL;
     }
     hold->stage = CLOSING; /* so that nobody unlinks it in the meantime */
     closing++;
@@ -147,8 +147,8 @@ static void close_record(Keepalive *hold) {
 }
 
 void cud_keepalive_close(void) {
-    while (open != NULL) { /* other threads may open another one in the meantime */
-        close_record(open);
+    while (open_record != NULL) { /* other threads may open another one in the meantime */
+        close_record(open_record);
     }
 }
 
@@ -183,10 +183,10 @@ unsigned long cud_keepalive_mark(void) {
 
 void cud_keepalive_done(State *state, Context *context, CUstream handle, int all,
                         unsigned long mark) {
-    if (open != NULL && joined == mark && open->context == context &&
-        (all || open->stream == handle)) {
-        open->stage = DONE;
-        open = NULL;
+    if (open_record != NULL && joined == mark && open_record->context == context &&
+        (all || open_record->stream == handle)) {
+        open_record->stage = DONE;
+        open_record = NULL;
     }
     cud_keepalive_drain(state);
 }
@@ -225,7 +225,7 @@ void cud_keepalive_copy(State *state, Context *context, CUstream handle, Stream 
         cud_keepalive(state, context, handle, stream, owner);
         return;
     }
-    if (open == NULL || open->stream != handle || open->context != context) {
+    if (open_record == NULL || open_record->stream != handle || open_record->context != context) {
         cud_keepalive_close();
         cud_keepalive_drain(state);
         Keepalive *hold = NULL;
@@ -242,24 +242,24 @@ void cud_keepalive_copy(State *state, Context *context, CUstream handle, Stream 
         hold->calls = 1;
         hold->bytes = size;
         append(hold, owner);
-        open = hold;
+        open_record = hold;
         joined++;
         return;
     }
     joined++;
-    if (open->owners[open->n - 1] != owner) {
-        open->owners[open->n++] = Py_NewRef(owner);
+    if (open_record->owners[open_record->n - 1] != owner) {
+        open_record->owners[open_record->n++] = Py_NewRef(owner);
     }
-    open->calls++;
-    open->bytes += size;
-    if (open->calls == BATCH || open->bytes >= LARGE) {
+    open_record->calls++;
+    open_record->bytes += size;
+    if (open_record->calls == BATCH || open_record->bytes >= LARGE) {
         cud_keepalive_close();
     }
 }
 
 void cud_keepalive_stream_gone(CUstream handle) {
-    while (open != NULL && open->stream == handle) {
-        close_record(open);
+    while (open_record != NULL && open_record->stream == handle) {
+        close_record(open_record);
     }
 }
 
@@ -278,9 +278,9 @@ void cud_keepalive_forget(State *state, Context *context) {
             *link = hold->next;
             hold->next = theirs;
             theirs = hold;
-            if (hold == open) { /* added by another thread in the meantime: the driver's wait below
-                                 * covers its stream */
-                open = NULL;
+            if (hold == open_record) { /* added by another thread in the meantime: the driver's wait
+                                        * below covers its stream */
+                open_record = NULL;
             }
         } else {
             link = &hold->next;

@@ -4,6 +4,8 @@
 
 #include "opencl/opencl.h"
 
+#undef PLATFORM /* of Python's headers for Windows; it is a kind of information here */
+
 typedef enum {
     INFO_STRING,
     INFO_BOOL,
