@@ -2,6 +2,7 @@
 
 from ._src.runtime.opencl import vector_types as _implementation
 from ._src.runtime.opencl.vector_types import *  # noqa: F403
+from ._src.util.public import Forwarding as _Forwarding
 from ._src.util.public import forwarding as _forwarding
 
-__getattr__ = _forwarding(__name__, _implementation)
+__getattr__: _Forwarding = _forwarding(__name__, _implementation)

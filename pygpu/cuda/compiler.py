@@ -7,6 +7,7 @@ from typing import Any as _Any
 from .._src.runtime.cuda import source_module as _implementation
 from .._src.runtime.cuda.source_module import *  # noqa: F403
 from .._src.runtime.cuda.source_module import __all__  # noqa: F401
+from .._src.util.public import Forwarding as _Forwarding
 from .._src.util.public import forwarding as _forwarding
 
 
@@ -21,4 +22,4 @@ class _Compiler(_ModuleType):
 
 _sys.modules[__name__].__class__ = _Compiler
 
-__getattr__ = _forwarding(__name__, _implementation)
+__getattr__: _Forwarding = _forwarding(__name__, _implementation)

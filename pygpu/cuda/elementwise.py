@@ -9,6 +9,7 @@ from .._src.user_kernels.texture_kernels import (  # noqa: F401
     get_take_kernel,
     get_take_put_kernel,
 )
+from .._src.util.public import Forwarding as _Forwarding
 from .._src.util.public import forwarding as _forwarding
 
-__getattr__ = _forwarding(__name__, _implementation)
+__getattr__: _Forwarding = _forwarding(__name__, _implementation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 
 def publish(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
@@ -19,7 +19,10 @@ def publish(namespace: dict[str, Any], names: Iterable[str], module: str) -> Non
                 found.__module__ = module
 
 
-def forwarding(module: str, implementation: ModuleType) -> Callable[[str], Any]:
+Forwarding: TypeAlias = Callable[[str], Any]
+
+
+def forwarding(module: str, implementation: ModuleType) -> Forwarding:
     """Return a ``__getattr__`` for *module*, which finds what programs of the peers use of its
     implementation beside the public names."""
 

@@ -13,31 +13,31 @@ if TYPE_CHECKING:
 __all__ = ["Functions", "functions"]
 
 
-class _Value(Protocol):
+class Value(Protocol):
     def __call__(self, x: Any, c: Any, tensor: bool = True) -> GPUArray[Any]: ...
 
 
-class _OfTwo(Protocol):
+class OfTwo(Protocol):
     def __call__(self, x: Any, y: Any, c: Any) -> GPUArray[Any]: ...
 
 
-class _OfThree(Protocol):
+class OfThree(Protocol):
     def __call__(self, x: Any, y: Any, z: Any, c: Any) -> GPUArray[Any]: ...
 
 
-class _Vander(Protocol):
+class Vander(Protocol):
     def __call__(self, x: Any, deg: int) -> GPUArray[Any]: ...
 
 
-class _VanderOfTwo(Protocol):
+class VanderOfTwo(Protocol):
     def __call__(self, x: Any, y: Any, deg: Sequence[int]) -> GPUArray[Any]: ...
 
 
-class _VanderOfThree(Protocol):
+class VanderOfThree(Protocol):
     def __call__(self, x: Any, y: Any, z: Any, deg: Sequence[int]) -> GPUArray[Any]: ...
 
 
-class _Fit(Protocol):
+class Fit(Protocol):
     def __call__(
         self,
         x: Any,
@@ -52,15 +52,15 @@ class _Fit(Protocol):
 class Functions(NamedTuple):
     """In the order in which the modules name them; NumPy's names are a prefix and these."""
 
-    val: _Value
-    val2d: _OfTwo
-    val3d: _OfThree
-    grid2d: _OfTwo
-    grid3d: _OfThree
-    vander: _Vander
-    vander2d: _VanderOfTwo
-    vander3d: _VanderOfThree
-    fit: _Fit
+    val: Value
+    val2d: OfTwo
+    val3d: OfThree
+    grid2d: OfTwo
+    grid3d: OfThree
+    vander: Vander
+    vander2d: VanderOfTwo
+    vander3d: VanderOfThree
+    fit: Fit
 
 
 def functions(family: series.Family, module: str) -> Functions:

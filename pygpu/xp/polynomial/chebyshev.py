@@ -18,6 +18,15 @@ __all__ = [
     "chebvander3d",
 ]
 
+chebval: _families.Value
+chebval2d: _families.OfTwo
+chebval3d: _families.OfThree
+chebgrid2d: _families.OfTwo
+chebgrid3d: _families.OfThree
+chebvander: _families.Vander
+chebvander2d: _families.VanderOfTwo
+chebvander3d: _families.VanderOfThree
+chebfit: _families.Fit
 (
     chebval,
     chebval2d,

@@ -18,6 +18,15 @@ __all__ = [
     "hermvander3d",
 ]
 
+hermval: _families.Value
+hermval2d: _families.OfTwo
+hermval3d: _families.OfThree
+hermgrid2d: _families.OfTwo
+hermgrid3d: _families.OfThree
+hermvander: _families.Vander
+hermvander2d: _families.VanderOfTwo
+hermvander3d: _families.VanderOfThree
+hermfit: _families.Fit
 (
     hermval,
     hermval2d,

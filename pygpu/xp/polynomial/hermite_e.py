@@ -18,6 +18,15 @@ __all__ = [
     "hermevander3d",
 ]
 
+hermeval: _families.Value
+hermeval2d: _families.OfTwo
+hermeval3d: _families.OfThree
+hermegrid2d: _families.OfTwo
+hermegrid3d: _families.OfThree
+hermevander: _families.Vander
+hermevander2d: _families.VanderOfTwo
+hermevander3d: _families.VanderOfThree
+hermefit: _families.Fit
 (
     hermeval,
     hermeval2d,

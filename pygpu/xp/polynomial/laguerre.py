@@ -18,6 +18,15 @@ __all__ = [
     "lagvander3d",
 ]
 
+lagval: _families.Value
+lagval2d: _families.OfTwo
+lagval3d: _families.OfThree
+laggrid2d: _families.OfTwo
+laggrid3d: _families.OfThree
+lagvander: _families.Vander
+lagvander2d: _families.VanderOfTwo
+lagvander3d: _families.VanderOfThree
+lagfit: _families.Fit
 (
     lagval,
     lagval2d,

@@ -18,6 +18,15 @@ __all__ = [
     "legvander3d",
 ]
 
+legval: _families.Value
+legval2d: _families.OfTwo
+legval3d: _families.OfThree
+leggrid2d: _families.OfTwo
+leggrid3d: _families.OfThree
+legvander: _families.Vander
+legvander2d: _families.VanderOfTwo
+legvander3d: _families.VanderOfThree
+legfit: _families.Fit
 (
     legval,
     legval2d,

@@ -29,6 +29,15 @@ __all__ = [
     "polyvander3d",
 ]
 
+polyval: _families.Value
+polyval2d: _families.OfTwo
+polyval3d: _families.OfThree
+polygrid2d: _families.OfTwo
+polygrid3d: _families.OfThree
+polyvander: _families.Vander
+polyvander2d: _families.VanderOfTwo
+polyvander3d: _families.VanderOfThree
+polyfit: _families.Fit
 (
     polyval,
     polyval2d,
