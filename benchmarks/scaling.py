@@ -430,10 +430,10 @@ def inside_circle(seed: int, draws: int) -> float:
     import pygpu.random
     from pygpu import xp
 
-    total = 0
+    total, part = 0, min(draws, 2**28)
     rng = pygpu.random.default_rng(seed)
-    for _ in range(8):
-        x, y = (rng.random(draws // 8, dtype=xp.float32) for _ in range(2))
+    for _ in range(draws // part):
+        x, y = (rng.random(part, dtype=xp.float32) for _ in range(2))
         total += int(xp.sum(x * x + y * y < 1))
     return total
 
@@ -520,15 +520,24 @@ def subspace_iteration(
     return values[:rank].get()
 
 
+def rows_for_one_gpu(blocks: int, columns: int) -> int:
+    """Rows of each of so many float32 blocks that fill 0.6 of a GPU together."""
+    from pygpu.cuda import driver
+
+    driver.init()
+    each = 0.6 * driver.Device(0).total_memory() / (4 * blocks * columns)
+    return int(each) // 4096 * 4096
+
+
 def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
     import dask.array as da
 
     from pygpu import xp
 
-    items = 2**10 if quick else 2**29
-    x = random_chunks((96 * items,), (items,))  # 192 GiB, of which few chunks are there at a time
-    rows, columns = (64, 16) if quick else (2**18, 5120)
-    blocks = blocks_on_workers(client, 8, rows, columns)  # 40 GiB
+    items = 2**10 if quick else 2**30
+    x = random_chunks((48 * items,), (items,))  # 192 GiB, of which few chunks are there at a time
+    rows, columns = (64, 16) if quick else (rows_for_one_gpu(8, 5120), 5120)
+    blocks = blocks_on_workers(client, 8, rows, columns)
     matrix = da.concatenate(
         [
             da.from_delayed(block, (rows, columns), meta=xp.empty((0, 0), dtype=xp.float32))
@@ -536,7 +545,7 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
         ]
     )
     rank = 4 if quick else 490
-    draws = 2**12 if quick else 2**31
+    tasks, draws = 32, 2**12 if quick else 2**33
     begin = time.perf_counter()
     # Graphs are made once: that is the client's time, and the same for any number of GPUs.
     mean = x.map_blocks(likelihoods, meta=x._meta).mean()
@@ -549,8 +558,8 @@ def dask_programs(quick: bool, client: Any) -> dict[str, Callable[[], Any]]:
         "randomized SVD": lambda: values.compute().get(),
         "Monte Carlo": lambda: (
             4
-            * sum(client.gather(client.map(inside_circle, range(64), draws=draws, pure=False)))
-            / (64 * draws)
+            * sum(client.gather(client.map(inside_circle, range(tasks), draws=draws, pure=False)))
+            / (tasks * draws)
         ),
     }
 
