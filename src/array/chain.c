@@ -21,7 +21,7 @@ static Chain buffers[2], frequent;
 static uint32_t frequent_live;
 static Chain *chain = &buffers[0]; /* the other one is being launched, or empty */
 static int other_command = 1;      /* another command ran since the last step */
-static unsigned long compiler;     /* the background compiler's thread; 0: none */
+static _Thread_local int compiles; /* this thread compiles kernels */
 static int reporting;              /* chain_report() runs Python */
 static volatile int flushing;
 static unsigned long flusher; /* the thread that flushes */
@@ -44,7 +44,7 @@ static void clear_trap(int cuda) {
 }
 
 static int is_waiting(void) {
-    return chain->n_steps != 0 || arr_chain_carried.n_steps != 0;
+    return chain->n_steps != 0 || arr_chain_carried.n_steps != 0 || arr_pending;
 }
 
 static void clear_traps(void) {
@@ -91,8 +91,8 @@ static PyObject *launch_step(const Chain *of, const ChainStep *step) {
     return event;
 }
 
-/* Clears the current exception and returns its driver status. */
-static int status_of_exception(const Chain *of) {
+/* Clears the current exception and returns its driver status, or 0. */
+static int status_of_exception(void) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *code = value != NULL ? PyObject_GetAttrString(value, "code") : NULL;
@@ -102,7 +102,12 @@ static int status_of_exception(const Chain *of) {
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return status != 0 ? (int)status : deferrals[of->table->cuda]->unknown;
+    return (int)status;
+}
+
+static int status_of_launch(const Chain *of) {
+    int status = status_of_exception();
+    return status != 0 ? status : deferrals[of->table->cuda]->unknown;
 }
 
 /* Adds the event to the list that the chain's results share. */
@@ -145,14 +150,14 @@ static int launch_all(const Chain *of, uint32_t live, uint32_t *carry, int *fuse
         arr_chain_counts.unfused++;
         Py_XSETREF(event, launch_step(of, &of->steps[i]));
         if (event == NULL) {
-            status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
+            status = status == 0 ? status_of_launch(of) : (PyErr_Clear(), status);
         }
     }
     if (of->end.plan != NULL && !*fused) {
         arr_chain_counts.unfused++;
         Py_XSETREF(event, chain_launch_end(of));
         if (event == NULL) {
-            status = status == 0 ? status_of_exception(of) : (PyErr_Clear(), status);
+            status = status == 0 ? status_of_launch(of) : (PyErr_Clear(), status);
         }
     }
     publish_event(of, event);
@@ -253,6 +258,20 @@ static void restart_timer(void) {
     }
 }
 
+/* A compiler's message would be lost in a status. */
+static int status_of_pending(PyObject *launch) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    int says = value == NULL || !PyObject_HasAttrString(value, "code");
+    PyErr_Restore(type, value, traceback);
+    if (says) {
+        PyErr_WriteUnraisable(launch);
+        return deferrals[1]->unknown;
+    }
+    int status = status_of_exception();
+    return status != 0 ? status : deferrals[1]->unknown;
+}
+
 /* Launches a chain. Some of its results may be carried over, unless *all* is set: the next command
  * may write what carried steps read. Returns whether a fused kernel was launched. */
 static int launch(Chain *of, int all) {
@@ -278,6 +297,7 @@ static void flush(int go_on, int all) {
     if (PG_UNLIKELY(forked())) { /* the next command reports it; other threads no longer exist */
         chain_clear(chain);
         chain_clear(&arr_chain_carried);
+        pending_clear();
         return;
     }
     wait_for_flusher();
@@ -291,6 +311,9 @@ static void flush(int go_on, int all) {
     flushing = 1;
     flusher = PyThread_get_thread_ident();
     arr_chain_serial++;
+    if (PG_UNLIKELY(arr_pending)) {
+        keep_status(1, pending_run(status_of_pending));
+    }
     flush_carried(all ? NULL : of);
     if (of->n_steps != 0) {
         int fused = launch(of, all);
@@ -315,7 +338,9 @@ void chain_flush(void) {
 }
 
 void chain_flush_by_timer(void) {
-    flush(0, 1);
+    if (!arr_pending) { /* it does not wait for compilers */
+        flush(0, 1);
+    }
 }
 
 /* Called by a backend's command that finds the trap set. */
@@ -331,7 +356,7 @@ static int flush_from_trap(int cuda) {
 #endif
         return 0; /* nobody will use the results */
     }
-    if (compiler != 0 && compiler == PyThread_get_thread_ident()) {
+    if (compiles) {
         return 0; /* it loads kernels, and no deferred work depends on that */
     }
     PyGILState_STATE state = PyGILState_Ensure();
@@ -531,6 +556,9 @@ static int append(const ChainLaunch *launch, GPUArray *first, GPUArray *out,
 int chain_add(const ChainLaunch *launch, GPUArray *first, GPUArray *out, PyObject *const *operands,
               int n) {
     arr_chain_own_launch = 0;
+    if (arr_pending) {
+        return 0;
+    }
     if (to_skip > 0 && chain->n_steps == 0 && out->size < BACKOFF_SIZE) {
         other_command = 1;
         to_skip--;
@@ -612,7 +640,7 @@ int chain_add_end(Plan *plan, GPUArray *first, GPUArray *out, const GPUArray *op
     arr_chain_own_launch = 0;
     int cuda = first->table->cuda;
     const PgDeferral *deferral = deferrals[cuda];
-    if (deferral == NULL || !is_waiting() || !deferral->may_wait(first->queue) ||
+    if (deferral == NULL || arr_pending || !is_waiting() || !deferral->may_wait(first->queue) ||
         !deferral->is_private(out->base_data) || !deferral->is_private(operand->base_data) ||
         !arr_owns_events(out) || !make_event(cuda)) {
         return 0;
@@ -722,7 +750,48 @@ static PyObject *chain_connect_impl(PyObject *Py_UNUSED(module), PyObject *const
 }
 
 static PyObject *chain_compiler(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    compiler = PyThread_get_thread_ident();
+    compiles = 1;
+    Py_RETURN_NONE;
+}
+
+static const char launch_when_compiled_doc[] =
+    "_launch_when_compiled(launch, queue, /, *arrays)\n--\n\n"
+    "(launch: Callable[[], tuple[Any, tuple[Any, ...], dict[str, Any]] | None], queue: Any, /, "
+    "*arrays: GPUArray) -> bool\n\n"
+    "Make a launch on a CUDA queue that uses these arrays later, but before any other command. "
+    "launch: waits for the kernel and returns (kernel, arguments, keywords) or None. False: it "
+    "cannot wait.";
+
+static PyObject *launch_when_compiled(PyObject *Py_UNUSED(module), PyObject *const *args,
+                                      Py_ssize_t n) {
+    if (n < 2) {
+        PyErr_SetString(PyExc_TypeError, "_launch_when_compiled takes at least two arguments");
+        return NULL;
+    }
+    if (arr_chain_mode == 0 || deferrals[1] == NULL) {
+        Py_RETURN_FALSE;
+    }
+    if (!arr_pending) { /* earlier operations are launched first */
+        chain_flush();
+    }
+    int may = deferrals[1]->may_wait(args[1]);
+    for (Py_ssize_t i = 2; i < n && may; i++) {
+        may = arr_is_array(args[i]) && deferrals[1]->is_private(((GPUArray *)args[i])->base_data);
+    }
+    if (!may) {
+        Py_RETURN_FALSE;
+    }
+    if (pending_append(args[0]) < 0) {
+        return NULL;
+    }
+    set_trap(1);
+    Py_RETURN_TRUE;
+}
+
+static PyObject *launch_pending(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    if (arr_pending && !flushing) {
+        flush(0, 1);
+    }
     Py_RETURN_NONE;
 }
 
@@ -744,6 +813,7 @@ void arr_clear_chains(void) {
     Py_CLEAR(on_frequent);
     Py_CLEAR(on_copy);
     Py_CLEAR(next_event);
+    pending_clear();
 }
 
 PyMethodDef arr_chain_functions[] = {
@@ -752,6 +822,12 @@ PyMethodDef arr_chain_functions[] = {
     {"_chain_compiler", chain_compiler, METH_NOARGS,
      "_chain_compiler()\n--\n\n() -> None\n\nRegister this thread as the background compiler: its "
      "driver calls do not launch deferred work."},
+    {"_launch_when_compiled", (PyCFunction)(void (*)(void))launch_when_compiled, METH_FASTCALL,
+     launch_when_compiled_doc},
+    {"_launch_pending", launch_pending, METH_NOARGS,
+     "_launch_pending()\n--\n\n() -> None\n\nMake the launches that waited for kernels, all of "
+     "which are "
+     "compiled now, unless another thread does."},
     {"_chain_flush", flush_now, METH_NOARGS,
      "_chain_flush()\n--\n\n() -> None\n\nLaunch deferred work. The next command reports a "
      "failure."},

@@ -112,6 +112,17 @@ void chain_reset_backoff(void); /* there is a new kernel */
 void chain_flush(void);
 void chain_flush_by_timer(void); /* the same, where the program did nothing */
 
+/* pending.c */
+extern volatile int arr_pending; /* launches that wait for their kernel */
+/* Appends a callable that waits for the kernel and returns what to launch: (kernel, arguments,
+ * keywords) or None. Returns 0, or -1 with an exception. */
+int pending_append(PyObject *launch);
+/* Given what raised the current exception; clears it and returns a driver's status. */
+typedef int (*PendingFailed)(PyObject *launch);
+/* Runs the launches, which may run any code. Returns 0, or the first failure's status. */
+int pending_run(PendingFailed failed);
+void pending_clear(void);
+
 /* chain_key.c */
 /* Appends a step. Returns 0 if the chain cannot have it. */
 int chain_append(Chain *chain, const ChainLaunch *launch, GPUArray *first, GPUArray *out,

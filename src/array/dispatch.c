@@ -329,8 +329,13 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     if (first == NULL || first->table == NULL) {
         return 0;
     }
-    if (PG_UNLIKELY(arr_chain_report_pending) && chain_report() < 0) {
-        return -1;
+    if (PG_UNLIKELY(arr_chain_report_pending | arr_pending)) {
+        if (arr_pending) {
+            return 0; /* Python has it wait as well */
+        }
+        if (chain_report() < 0) {
+            return -1;
+        }
     }
     PyObject *table = Py_NewRef((PyObject *)first->table); /* an allocator may give the array
                                                             * another one */

@@ -19,6 +19,7 @@
     X(arr_call_functions)        \
     X(arr_backend_functions)     \
     X(arr_chain_functions)       \
+    X(arr_pending_functions)     \
     X(arr_chain_store_functions) \
     X(arr_create_functions)
 

@@ -20,14 +20,14 @@ static int is_command(const char *name) {
            (strncmp(name, "clEnqueue", 9) == 0 && strcmp(name, launch) != 0);
 }
 
-/* Calls that only query, and whose results do not depend on launches. */
-static int only_asks(const char *name) {
+/* Calls that neither depend on launches nor affect any: queries, new memory, new kernels. */
+static int is_independent(const char *name) {
     if (strncmp(name, "cl", 2) == 0) {
         return !is_command(name);
     }
-    static const char *const beginnings[] = {"cuCtxGet",     "cuGetError",          "cuDevice",
-                                             "cuDriver",     "cuFuncGet",           "nvrtc",
-                                             "cuPointerGet", "cuMemGetAddressRange"};
+    static const char *const beginnings[] = {
+        "cuCtxGet",   "cuGetError",   "cuDevice",    "cuDriver",     "cuFuncGet",           "nvrtc",
+        "cuMemAlloc", "cuPointerGet", "cuModuleGet", "cuModuleLoad", "cuMemGetAddressRange"};
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) {
             return 1;
@@ -43,7 +43,7 @@ int pg_trapped(const char *name, long *count, int *status) {
         *status = PG_STATUS_FORKED;
         return 1;
     }
-    if ((pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL && !only_asks(name)) {
+    if ((pg_trap & PG_TRAP_DEFERRED) && pg_flush != NULL && !is_independent(name)) {
         int failed = pg_flush();
         if (failed != 0) { /* a launch that belongs before this call failed */
             *status = failed;

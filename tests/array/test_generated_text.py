@@ -14,6 +14,7 @@ import cuda_by_ctypes  # noqa: E402
 
 import pygpu as cl
 from pygpu import cuda
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.cuda.backend import CUDABackend
 from pygpu.cuda import curandom, elementwise, gpuarray, reduction, scan
 
@@ -35,7 +36,7 @@ def said(nvrtc, monkeypatch):
     """said(f): what NVRTC says of the first text that f compiles."""
     texts = []
 
-    def note(self, source, options=()):
+    def note(self, source, options=(), searched=False):
         texts.append((source, tuple(options)))
         raise Seen
 
@@ -44,6 +45,7 @@ def said(nvrtc, monkeypatch):
     def run(operation):
         texts.clear()
         monkeypatch.setattr(CUDABackend, "compile", note)
+        monkeypatch.setattr(kernel_cache, "_works", False)  # no thread compiles
         with pytest.raises(Seen):
             operation()
         monkeypatch.undo()

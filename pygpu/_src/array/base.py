@@ -14,6 +14,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.util import progress
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.sequences import as_list
@@ -281,9 +282,18 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         if wait_for:
             waits = [*(waits or ()), *self._events_of(wait_for)]
         backend, every = self.backend, (*outs, *operands)
-        launch = elementwise.prepare(backend, operation, every, shape)
+        may_wait = backend.name == "cuda" and not wait_for
+        get = kernel_cache.later if may_wait else kernel_cache.get
+        launch = elementwise.prepare(backend, operation, every, shape, get)
+        if call is not None and (waits is not None or queue is not self.queue):
+            call = None
+        if may_wait and (launch.kernel is None or _array._pending()):
+            lazy("pygpu._src.array.pending").launch(
+                backend, queue, launch, operation, (outs, operands), shape, call
+            )
+            return None
         event = elementwise.start(backend, queue, launch, operation, every, waits)
-        if call is not None and waits is None and queue is self.queue:
+        if call is not None:
             launch_cache.elementwise_call(backend, call, launch, operation, outs)
         self._after(queue, event, outs, read)
         return event

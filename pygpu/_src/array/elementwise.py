@@ -6,7 +6,7 @@ operands' layout, and launches it. :mod:`codegen.kernels.elementwise` has the so
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,16 @@ def start(
     wait_for: Sequence[Any] | None = None,
 ) -> Any:
     """Launch what was prepared for these operands."""
+    args = arguments(backend, launch, operation, operands)
+    return backend.launch(
+        launch.kernel, queue, launch.groups, launch.group_size, args, wait_for=wait_for
+    )
+
+
+def arguments(
+    backend: Backend, launch: Launch, operation: Operation, operands: Sequence[Any]
+) -> list[Any]:
+    """Return the kernel's arguments for these operands."""
     args: list[Any] = []
     loop = (*operation.outputs, *operation.inputs)
     for operand, stored, computed in zip(operands, launch.memory, loop, strict=True):
@@ -100,16 +110,18 @@ def start(
             args.append(as_scalar(operand, computed))
         else:
             args += backend.arguments(operand)
-    args += launch.numbers
-    return backend.launch(
-        launch.kernel, queue, launch.groups, launch.group_size, args, wait_for=wait_for
-    )
+    return [*args, *launch.numbers]
 
 
 def prepare(
-    backend: Backend, operation: Operation, operands: Sequence[Any], shape: tuple[int, ...]
+    backend: Backend,
+    operation: Operation,
+    operands: Sequence[Any],
+    shape: tuple[int, ...],
+    get: Callable[..., Any] = kernel_cache.get,
 ) -> Launch:
-    """Return the kernel for these operands, compiled if needed, and its launch."""
+    """Return the kernel for these operands, compiled if needed, and its launch. With
+    kernel_cache.later() for *get*, there may not be a kernel yet."""
     n = prod(shape)
     arrays = [operand for operand in operands if hasattr(operand, "base_data")]
     memory = tuple(x.dtype if hasattr(x, "base_data") else None for x in operands)
@@ -139,10 +151,10 @@ def prepare(
             )
     anyhow = operation.index or operation.guard
     if TILES and ndim > 1 and not backend.limits.is_cpu and not anyhow:
-        tiled = _tiles(backend, operation, memory, flat_shape, flat, arrays, wide)
+        tiled = _tiles(backend, operation, memory, flat_shape, flat, arrays, wide, get)
         if tiled is not None:
             return tiled
-    kernel = get_kernel(backend, operation, memory, ndim, wide, rows)
+    kernel = get_kernel(backend, operation, memory, ndim, wide, rows, get)
     numbers: list[int] = []
     if ndim:
         numbers += flat_shape[1:]
@@ -162,6 +174,7 @@ def _tiles(
     strides: Sequence[tuple[int, ...]],
     arrays: Sequence[Any],
     wide: bool,
+    get: Callable[..., Any],
 ) -> Launch | None:
     """Return the launch of the kernel over rows, if the last axis is suitable."""
     length = shape[-1]
@@ -175,7 +188,7 @@ def _tiles(
         return None
     vector = max(16 // max(a.itemsize for a, c in zip(arrays, letters) if c == "c"), 1)
     ndim = len(shape)
-    kernel = kernel_cache.get(
+    kernel = get(
         backend,
         ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
         lambda: (
@@ -222,6 +235,7 @@ def get_kernel(
     ndim: int,
     wide: bool,
     rows: str = "",
+    get: Callable[..., Any] = kernel_cache.get,
 ) -> Any:
     """Return the kernel, compiled if needed.
 
@@ -261,7 +275,7 @@ def get_kernel(
                     names[key_of(other, stored)] = name(other)
         return text, name(operation), names
 
-    return kernel_cache.get(
+    return get(
         backend,
         key_of(operation, memory),
         make,

@@ -189,10 +189,14 @@ class Backend(ABC):
     # ---- kernels
 
     @abstractmethod
-    def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+    def compile(self, source: str, options: Sequence[str] = (), searched: bool = False) -> Compiled:
         """Compile a source in the common language (see dialect.py) or the backend's own language,
-        without adding anything to it; the binary is cached on disk. Raises pygpu.RuntimeError or
-        CompileError with the compiler's log."""
+        without adding anything to it; the binary is cached on disk. searched: find() found nothing.
+        Raises pygpu.RuntimeError or CompileError with the compiler's log."""
+
+    def find(self, source: str, options: Sequence[str]) -> Compiled | None:
+        """Return what compile() would find in the cache on disk, None if it would compile."""
+        return None
 
     @abstractmethod
     def launch(

@@ -7,15 +7,17 @@ per machine, and reading one file per process.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pygpu import _array
 from pygpu._src.util import log
 
 if TYPE_CHECKING:
-    from .backend import Backend
+    from .backend import Backend, Compiled
 
 # A source and its kernel's name; also the names, by key, of other kernels that it defines
 Made = tuple[str, str] | tuple[str, str, Mapping[Hashable, str]]
@@ -23,6 +25,9 @@ Made = tuple[str, str] | tuple[str, str, Mapping[Hashable, str]]
 background: set[int] = set()  # threads that compile in advance, which nobody waits for
 _compiling = 0  # kernels that threads are waiting for
 _compiled = 0.0  # when the last of them was ready
+_works = False  # whether a kernel has been compiled
+_starting = threading.RLock()  # held until a thread in Backend.compiling can be joined
+_MOST_AT_ONCE = min(os.cpu_count() or 1, 8)
 
 
 def quiet_for() -> float:
@@ -53,52 +58,58 @@ def get(
     """
     kernel = backend.kernels.get(key)
     if kernel is None:
-        started = backend.compiling.get(key)
+        with _starting:
+            started = backend.compiling.get(key)
         if started is not None:
             started.join()
             kernel = backend.kernels.get(key)
     if kernel is None:
-        kernel = _compile(backend, key, make, features, exact, quick)
+        kernel = _compile(backend, key, _Source(backend, make, features, exact, quick))
     return kernel
 
 
-def _compile(
-    backend: Backend,
-    key: Hashable,
-    make: Callable[[], Made],
-    features: Iterable[str],
-    exact: bool,
-    quick: bool,
-) -> Any:
-    global _compiling, _compiled
+class _Source:
+    """A complete source, and the names of its kernels."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        make: Callable[[], Made],
+        features: Iterable[str],
+        exact: bool,
+        quick: bool,
+    ) -> None:
+        dialect = backend.dialect
+        self.made = make()
+        self.text = source(backend, self.made[0], features)
+        self.options = (
+            *dialect.quiet,
+            *(dialect.exact if exact else ()),
+            *(dialect.quick if quick else ()),
+        )
+
+    def keep(self, backend: Backend, key: Hashable, compiled: Compiled) -> Any:
+        """Keep the kernels and return the one for the key."""
+        made = self.made
+        if len(made) == 3:
+            for other, other_name in made[2].items():
+                backend.kernels.setdefault(other, compiled.kernel(other_name))
+        return backend.kernels.setdefault(key, compiled.kernel(made[1]))
+
+
+def _compile(backend: Backend, key: Hashable, source: _Source, searched: bool = False) -> Any:
+    """Return the kernel for a key. searched: it is not in the cache on disk."""
+    global _compiling, _compiled, _works
     awaited = threading.get_ident() not in background
     _compiling += awaited
     try:
-        return _build(backend, key, make, features, exact, quick)
+        compiled = backend.compile(source.text, source.options, searched)
+        _works = True
+        return source.keep(backend, key, compiled)
     finally:
         if awaited:
             _compiling -= 1
             _compiled = time.monotonic()
-
-
-def _build(
-    backend: Backend,
-    key: Hashable,
-    make: Callable[[], Made],
-    features: Iterable[str],
-    exact: bool,
-    quick: bool,
-) -> Any:
-    made = make()
-    text, name = made[:2]
-    options = (*backend.dialect.quiet, *(backend.dialect.exact if exact else ()))
-    if quick:
-        options = (*options, *backend.dialect.quick)
-    compiled = backend.compile(source(backend, text, features), options)
-    if len(made) == 3:
-        for other, other_name in made[2].items():
-            backend.kernels.setdefault(other, compiled.kernel(other_name))
-    return backend.kernels.setdefault(key, compiled.kernel(name))
 
 
 def start(
@@ -119,19 +130,58 @@ def start(
         return
 
     def work() -> None:
+        _compile(backend, key, _Source(backend, make, features, exact, quick))
+
+    _start(backend, key, work)
+
+
+def _start(backend: Backend, key: Hashable, work: Callable[[], None]) -> None:
+    def run() -> None:
+        _array._chain_compiler()
         try:
-            _compile(backend, key, make, features, exact, quick)
+            work()
         except BaseException as error:
             log.log("compile", log.INFO, "a kernel was not compiled in advance: %s", error)
-            return
         finally:
             backend.compiling.pop(key, None)
+        if not backend.compiling:
+            _array._launch_pending()
 
-    thread = backend.compiling[key] = threading.Thread(target=work, name="pygpu compiler")
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads, or the interpreter is shutting down
-        backend.compiling.pop(key, None)
+    thread = threading.Thread(target=run, name="pygpu compiler")
+    with _starting:
+        backend.compiling[key] = thread
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter is shutting down
+            backend.compiling.pop(key, None)
+
+
+def later(
+    backend: Backend,
+    key: Hashable,
+    make: Callable[[], Made],
+    features: Iterable[str] = (),
+    exact: bool = True,
+    quick: bool = False,
+) -> Any:
+    """Like get(), but return None if the kernel is being compiled, on CUDA by a thread."""
+    kernel = backend.kernels.get(key)
+    if kernel is not None or key in backend.compiling:
+        return kernel
+    if backend.name != "cuda" or not _works or len(backend.compiling) + 1 >= _MOST_AT_ONCE:
+        return get(backend, key, make, features, exact, quick)
+    source = _Source(backend, make, features, exact, quick)
+    compiled = backend.find(source.text, source.options)
+    if compiled is not None:
+        return source.keep(backend, key, compiled)
+
+    def work() -> None:
+        _compile(backend, key, source, searched=True)
+
+    _start(backend, key, work)
+    if key in backend.compiling:
+        return None
+    return get(backend, key, make, features, exact, quick)
 
 
 def begin(backend: Backend, makers: Sequence[Callable[[], Any]]) -> Callable[[], list[Any]]:

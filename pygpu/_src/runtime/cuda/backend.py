@@ -307,34 +307,41 @@ class CUDABackend(Backend):
             if driver.Context.get_limit(_STACK_SIZE) < size:
                 driver.Context.set_limit(_STACK_SIZE, size)
 
-    def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
-        prefix = self.dialect.prefix_of(source)
+    def _entry(self, source: str, options: Sequence[str]) -> tuple[Any, str] | None:
+        """Return the cache on disk and the key in it, None for a source that is not cached so."""
+        prefix, store = self.dialect.prefix_of(source), source_module._store(None)
+        if prefix is None or store is None:
+            return None
+        text, capability = source[len(prefix) :], self.device.compute_capability()
+        key = kernel_images.key_of(prefix, text, options, capability)
+        return None if key is None else (store, key)
+
+    def find(self, source: str, options: Sequence[str]) -> Compiled | None:
         with _current(self.context):
-            store = key = None
-            if prefix is not None:
-                store = source_module._store(None)
-                if store is not None:
-                    key = kernel_images.key_of(
-                        prefix,
-                        source[len(prefix) :],
-                        options,
-                        self.device.compute_capability(),
-                    )
-            if store is None or key is None or prefix is None:
-                words = source_module.known_options(options)
+            entry = self._entry(source, options)
+            if entry is None:
+                return None
+            module = kernel_images.find(*entry)
+            log.cache_lookup(module is not None, source)
+        return None if module is None else _Module(module, True)
+
+    def compile(self, source: str, options: Sequence[str] = (), searched: bool = False) -> Compiled:
+        found = None if searched else self.find(source, options)
+        if found is not None:
+            return found
+        words = source_module.known_options(options)
+        with _current(self.context):
+            entry = self._entry(source, options)
+            heads = self.dialect.declarations(source)
+            if entry is None:
                 made = source_module.SourceModule(source, options=words, no_extern_c=True)
-                module, declared = made.module, self.dialect.declarations(source)
+                module, declared = made.module, heads
             else:
-                module = kernel_images.find(store, key)
-                log.cache_lookup(module is not None, source)
-                if module is not None:
-                    return _Module(module, True)
-                result = source_module.compile_generated(
-                    source, source_module.known_options(options)
-                )
+                store, key = entry
+                result = source_module.compile_generated(source, words)
                 module = source_module._load(result, source)
                 image = result.cubin or result.ptx or b""
-                heads = self.dialect.declarations(source)
+                prefix = self.dialect.prefix_of(source) or ""
                 declared = kernel_images.keep(store, key, image, prefix, heads)
                 recipes.record_generated(store, prefix, source[len(prefix) :], options, heads)
         if declared is not None:

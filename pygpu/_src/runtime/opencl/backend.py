@@ -254,7 +254,7 @@ class OpenCLBackend(Backend):
             queue, dest, np.uint8(byte), offset, nbytes, wait_for=wait_for
         )
 
-    def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+    def compile(self, source: str, options: Sequence[str] = (), searched: bool = False) -> Compiled:
         words = [*self._options, *options]
         prefix = self.dialect.prefix_of(source)
         text = source if self._casts_bytes else quirks.without_bytes(source)
