@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pygpu import _array
@@ -64,7 +65,8 @@ def get(
             started.join()
             kernel = backend.kernels.get(key)
     if kernel is None:
-        kernel = _compile(backend, key, _Source(backend, make, features, exact, quick))
+        with _counted():
+            kernel = _compile(backend, key, _Source(backend, make, features, exact, quick))
     return kernel
 
 
@@ -97,19 +99,26 @@ class _Source:
         return backend.kernels.setdefault(key, compiled.kernel(made[1]))
 
 
-def _compile(backend: Backend, key: Hashable, source: _Source, searched: bool = False) -> Any:
-    """Return the kernel for a key. searched: it is not in the cache on disk."""
-    global _compiling, _compiled, _works
+@contextmanager
+def _counted() -> Iterator[None]:
+    """Count what is compiled in the block, unless nobody waits for it."""
+    global _compiling, _compiled
     awaited = threading.get_ident() not in background
     _compiling += awaited
     try:
-        compiled = backend.compile(source.text, source.options, searched)
-        _works = True
-        return source.keep(backend, key, compiled)
+        yield
     finally:
         if awaited:
             _compiling -= 1
             _compiled = time.monotonic()
+
+
+def _compile(backend: Backend, key: Hashable, source: _Source, searched: bool = False) -> Any:
+    """Return the kernel for a key. searched: it is not in the cache on disk."""
+    global _works
+    compiled = backend.compile(source.text, source.options, searched)
+    _works = True
+    return source.keep(backend, key, compiled)
 
 
 def start(
@@ -139,7 +148,8 @@ def _start(backend: Backend, key: Hashable, work: Callable[[], None]) -> None:
     def run() -> None:
         _array._chain_compiler()
         try:
-            work()
+            with _counted():
+                work()
         except BaseException as error:
             log.log("compile", log.INFO, "a kernel was not compiled in advance: %s", error)
         finally:
