@@ -283,7 +283,8 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             waits = [*(waits or ()), *self._events_of(wait_for)]
         backend, every = self.backend, (*outs, *operands)
         may_wait = backend.name == "cuda" and not wait_for
-        get = kernel_cache.later if may_wait else kernel_cache.get
+        # Long functions may take a compiler seconds: Ctrl-C must be able to stop it.
+        get = kernel_cache.later if may_wait and not operation.helpers else kernel_cache.get
         launch = elementwise.prepare(backend, operation, every, shape, get)
         if call is not None and (waits is not None or queue is not self.queue):
             call = None
