@@ -757,8 +757,8 @@ static PyObject *chain_compiler(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 static const char launch_when_compiled_doc[] =
     "_launch_when_compiled(launch, queue, /, *arrays)\n--\n\n"
     "(launch: Callable[[], tuple[Any, tuple[Any, ...], dict[str, Any]] | None], queue: Any, /, "
-    "*arrays: GPUArray) -> bool\n\n"
-    "Make a launch on a CUDA queue that uses these arrays later, but before any other command. "
+    "*memory: Any) -> bool\n\n"
+    "Make a launch on a CUDA queue that uses this memory later, but before any other command. "
     "launch: waits for the kernel and returns (kernel, arguments, keywords) or None. False: it "
     "cannot wait.";
 
@@ -776,7 +776,7 @@ static PyObject *launch_when_compiled(PyObject *Py_UNUSED(module), PyObject *con
     }
     int may = deferrals[1]->may_wait(args[1]);
     for (Py_ssize_t i = 2; i < n && may; i++) {
-        may = arr_is_array(args[i]) && deferrals[1]->is_private(((GPUArray *)args[i])->base_data);
+        may = deferrals[1]->is_private(args[i]);
     }
     if (!may) {
         Py_RETURN_FALSE;

@@ -114,7 +114,7 @@ def test_other_commands_come_after(compiler):
     np.testing.assert_allclose(y.get(), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("way", ["stream", "event", "copy", "reduction", "other context"])
+@pytest.mark.parametrize("way", ["stream", "event", "copy", "scan", "other context"])
 def test_each_kind_of_command_makes_them_go(compiler, way):
     x = gpuarray.to_gpu(X)
     y = xp.cos(x)
@@ -126,13 +126,28 @@ def test_each_kind_of_command_makes_them_go(compiler, way):
         driver.Event().record().synchronize()
     elif way == "copy":
         driver.memcpy_dtod(x.gpudata, y.gpudata, x.nbytes)
-    elif way == "reduction":
-        assert abs(float(xp.max(y)) - np.cos(X).max()) < 1e-6
+    elif way == "scan":
+        ends = xp.cumulative_sum(y)
+        assert abs(float(ends[-1]) - np.cos(X).sum()) < 1e-3
     else:
         other = driver.Device(0).make_context()
         other.pop()
     assert not _array._pending()
     np.testing.assert_allclose(y.get(), np.cos(X), rtol=1e-5, atol=1e-6)
+
+
+def test_reductions_and_products_wait_too(compiler):
+    a, b = X[:900].reshape(30, 30).copy(), X[::-1][:900].reshape(30, 30).copy()
+    x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    for _ in range(2):
+        e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
+        e /= xp.sum(e, axis=1, keepdims=True)
+        got = xp.mean(e, axis=0) @ y + xp.sum(x.T @ y)
+        assert _array._pending() == (not compiler.is_open.is_set())
+        t = np.exp(a - np.max(a, axis=1, keepdims=True))
+        t /= np.sum(t, axis=1, keepdims=True)
+        compiler.is_open.set()
+        np.testing.assert_allclose(got.get(), np.mean(t, axis=0) @ b + np.sum(a.T @ b), rtol=1e-4)
 
 
 def test_they_go_when_the_last_kernel_is_compiled(compiler):

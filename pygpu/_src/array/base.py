@@ -282,19 +282,11 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         if wait_for:
             waits = [*(waits or ()), *self._events_of(wait_for)]
         backend, every = self.backend, (*outs, *operands)
-        may_wait = backend.name == "cuda" and not wait_for
         # Long functions may take a compiler seconds: Ctrl-C must be able to stop it.
-        get = kernel_cache.later if may_wait and not operation.helpers else kernel_cache.get
+        get = kernel_cache.get if operation.helpers else kernel_cache.later
         launch = elementwise.prepare(backend, operation, every, shape, get)
-        if call is not None and (waits is not None or queue is not self.queue):
-            call = None
-        if may_wait and (launch.kernel is None or _array._pending()):
-            lazy("pygpu._src.array.pending").launch(
-                backend, queue, launch, operation, (outs, operands), shape, call
-            )
-            return None
         event = elementwise.start(backend, queue, launch, operation, every, waits)
-        if call is not None:
+        if call is not None and waits is None and queue is self.queue:
             launch_cache.elementwise_call(backend, call, launch, operation, outs)
         self._after(queue, event, outs, read)
         return event

@@ -17,7 +17,7 @@ from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 from pygpu._src.util.lazy import lazy
 
-from . import layout
+from . import layout, pending
 
 if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation as Operation
@@ -93,24 +93,19 @@ def start(
     wait_for: Sequence[Any] | None = None,
 ) -> Any:
     """Launch what was prepared for these operands."""
-    args = arguments(backend, launch, operation, operands)
-    return backend.launch(
-        launch.kernel, queue, launch.groups, launch.group_size, args, wait_for=wait_for
-    )
-
-
-def arguments(
-    backend: Backend, launch: Launch, operation: Operation, operands: Sequence[Any]
-) -> list[Any]:
-    """Return the kernel's arguments for these operands."""
     args: list[Any] = []
+    memory: list[Any] = []
     loop = (*operation.outputs, *operation.inputs)
     for operand, stored, computed in zip(operands, launch.memory, loop, strict=True):
         if stored is None:
             args.append(as_scalar(operand, computed))
         else:
             args += backend.arguments(operand)
-    return [*args, *launch.numbers]
+            memory.append(operand.base_data)
+    args += launch.numbers
+    return pending.launch(
+        backend, launch.kernel, queue, launch.groups, launch.group_size, args, memory, wait_for
+    )
 
 
 def prepare(
@@ -121,7 +116,7 @@ def prepare(
     get: Callable[..., Any] = kernel_cache.get,
 ) -> Launch:
     """Return the kernel for these operands, compiled if needed, and its launch. With
-    kernel_cache.later() for *get*, there may not be a kernel yet."""
+    kernel_cache.later() for *get*, it may still be Compiling."""
     n = prod(shape)
     arrays = [operand for operand in operands if hasattr(operand, "base_data")]
     memory = tuple(x.dtype if hasattr(x, "base_data") else None for x in operands)

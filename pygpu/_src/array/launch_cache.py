@@ -12,6 +12,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.codegen import dtypes
+from pygpu._src.runtime import kernel_cache
 
 from . import elementwise
 from .chain_operations import number_of
@@ -101,6 +102,8 @@ def elementwise_call(
     outs: Sequence[Any],
 ) -> None:
     """Cache an elementwise call that was launched for these outputs."""
+    if kernel_cache.is_compiling(launch.kernel):
+        return
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]

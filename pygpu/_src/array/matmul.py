@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.libraries.layouts import layout_of
 
 from . import elementwise, launch_cache, layout, precision, primitives, products, ufuncs
@@ -85,7 +86,8 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     if again is not None and out is None and a is given[0] and b is given[1]:
         steps, scratch = again
         memory = tuple((np.dtype(np.uint8), nbytes) for nbytes in scratch)
-        a.backend.table.plans.add("matmul", 0, given, None, target, steps, memory)
+        if not kernel_cache.is_compiling(*(step[0] for step in steps)):
+            a.backend.table.plans.add("matmul", 0, given, None, target, steps, memory)
     if view is not target:
         target.events = view.events
     if shared:

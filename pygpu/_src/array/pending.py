@@ -6,12 +6,11 @@ Until then, C keeps the launch (``src/array/pending.c``) and makes it before any
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygpu import _array
-
-from . import elementwise, launch_cache
+from pygpu._src.runtime import kernel_cache
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
@@ -19,39 +18,36 @@ if TYPE_CHECKING:
 
 def launch(
     backend: Backend,
+    kernel: Any,
     queue: Any,
-    prepared: elementwise.Launch,
-    operation: elementwise.Operation,
-    operands: tuple[Sequence[Any], Sequence[Any]],
-    shape: tuple[int, ...],
-    call: launch_cache.Call | None,
-) -> None:
-    """Launch an elementwise operation on (outputs, inputs) once its kernel is compiled, or now if
-    memory or the queue does not permit that it waits."""
-    outs, every = operands[0], (*operands[0], *operands[1])
-    args = elementwise.arguments(backend, prepared, operation, every)
-    compilers = [*backend.compiling.values()]
+    groups: int | tuple[int, ...],
+    group_size: int | tuple[int, ...],
+    args: Sequence[Any],
+    memory: Iterable[Any],
+    wait_for: Sequence[Any] | None = None,
+) -> Any:
+    """Launch a kernel that may be Compiling: once it is compiled, or at once if *memory* (all that
+    the launch uses) or the queue does not permit that it waits. Returns the event, if any."""
+    if backend.name != "cuda":
+        return backend.launch(kernel, queue, groups, group_size, args, wait_for=wait_for)
+    is_compiling = kernel_cache.is_compiling(kernel)
+    if is_compiling or _array._pending():
+        grid = groups if isinstance(groups, tuple) else (groups,)
+        if not all(grid):
+            return None
+        where = {"grid": grid, "block": group_size, "stream": queue}
+        compilers = [*backend.compiling.values()]
 
-    def compiled() -> elementwise.Launch:
-        found = prepared
-        if found.kernel is None:
-            found = elementwise.prepare(backend, operation, every, shape)
-        if call is not None:
-            launch_cache.elementwise_call(backend, call, found, operation, outs)
-        return found
+        def ready() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+            for thread in compilers:
+                _wait(thread)
+            return kernel.wait() if is_compiling else kernel, tuple(args), where
 
-    def ready() -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
-        for thread in compilers:
-            _wait(thread)
-        found = compiled()
-        grid = found.groups if isinstance(found.groups, tuple) else (found.groups,)
-        where = {"grid": grid, "block": found.group_size, "stream": queue}
-        return (found.kernel, tuple(args), where) if all(grid) else None
-
-    arrays = [x for x in every if isinstance(x, _array.GPUArray)]
-    if not _array._launch_when_compiled(ready, queue, *arrays):
-        found = compiled()
-        backend.launch(found.kernel, queue, found.groups, found.group_size, args)
+        if wait_for is None and _array._launch_when_compiled(ready, queue, *memory):
+            return None
+    if is_compiling:
+        kernel = kernel.wait()
+    return backend.launch(kernel, queue, groups, group_size, args, wait_for=wait_for)
 
 
 def _wait(thread: threading.Thread) -> None:

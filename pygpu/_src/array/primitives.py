@@ -11,7 +11,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import differ
 
-from . import layout
+from . import layout, pending
 
 
 def is_array(obj: Any) -> bool:
@@ -110,7 +110,8 @@ def launch(
     writes: Sequence[Any],
     numbers: Iterable[Any] = (),
 ) -> Any:
-    """Launch a kernel on the queue of *like*, after the events of its operands.
+    """Launch a kernel, which may be Compiling, on the queue of *like*, after the events of its
+    operands.
 
     Its parameters are the arrays that are read, those that are written, then numbers. Returns the
     event, on which the written arrays now depend.
@@ -127,7 +128,8 @@ def launch(
     args.extend(numbers)
     queue = like._queue()
     waits = like._wait_list(queue, [*reads, *writes])
-    event = like.backend.launch(kernel, queue, groups, group_size, args, wait_for=waits)
+    memory = [operand.base_data for operand in (*reads, *writes)]
+    event = pending.launch(like.backend, kernel, queue, groups, group_size, args, memory, waits)
     like._after(queue, event, writes, reads)
     return event
 

@@ -244,7 +244,7 @@ def product(a: Any, b: Any, number: DType, out: Any) -> Again:
 
 
 def _kernel(
-    backend: Any, key: Any, kinds: Kinds, make: Any, name: str, find: Any = kernel_cache.get
+    backend: Any, key: Any, kinds: Kinds, make: Any, name: str, find: Any = kernel_cache.later
 ) -> Any:
     features = dtypes.features(kinds.x, kinds.y, kinds.number, kinds.out)
     if backend.limits.warps:
@@ -337,7 +337,7 @@ def _run(
     return tuple(steps), tuple(needed)
 
 
-def _join_kernel(of: _Matrices, by: _Part, find: Any = kernel_cache.get) -> tuple[Any, int]:
+def _join_kernel(of: _Matrices, by: _Part, find: Any = kernel_cache.later) -> tuple[Any, int]:
     """Return the kernel that adds up the sums of all parts, and how many work-items an item has."""
     items, limits = of.m * of.n * prod(of.batch), of.a.backend.limits
     lanes = 1

@@ -322,7 +322,8 @@ def _run(
     if plan is None:
         of = kind, operands, shape, strides, axes, number
         plan = _make_plan(backend, *of, out, out_strides, masked, initial, op)
-        kernel_cache.keep_plan(backend, "reduce plans", key, plan)
+        if not kernel_cache.is_compiling(plan.kernel, plan.final):
+            kernel_cache.keep_plan(backend, "reduce plans", key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
     if initial is not None:
         finish += _initial(initial, number)
@@ -337,7 +338,12 @@ def _run(
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         primitives.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
-    if call is not None and call[1] >= 0 and not any(plan.flips):
+    if (
+        call is not None
+        and call[1] >= 0
+        and not any(plan.flips)
+        and not kernel_cache.is_compiling(plan.kernel, plan.final)
+    ):
         alone = op is None and len(operands) == 1
         chained = 0
         if alone and dtypes.is_numeric(number):
@@ -451,7 +457,7 @@ def _make_plan(
     axes_numbers = [*kept_shape[1:], *reduced_shape[1:], *strides_of, *kept[-1]]
     if form.parts:
         _final_kernel(backend, op, form, len(kept_shape), kernel_cache.start)
-    kernel = kernel_cache.get(
+    kernel = kernel_cache.later(
         backend,
         ("reduce", op.key, form),
         lambda: (reduction.source(op, form, cpu), "red_columns" if form.columns else "red_rows"),
@@ -478,7 +484,7 @@ def _make_plan(
 def _final_kernel(
     backend: Backend, op: Operation, form: Form, n_kept: int, find: Callable[..., Any]
 ) -> Any:
-    """Get the kernel that joins parts of results, by kernel_cache.get() or start()."""
+    """Get the kernel that joins parts of results, by kernel_cache.later() or start()."""
     cpu = backend.limits.is_cpu
     return find(
         backend,
@@ -493,7 +499,7 @@ def _final(
 ) -> tuple[Any, int, tuple[int, ...]]:
     """Return (kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
     cpu = backend.limits.is_cpu
-    kernel = _final_kernel(backend, op, form, n_kept, kernel_cache.get)
+    kernel = _final_kernel(backend, op, form, n_kept, kernel_cache.later)
     by_out, by_part = (1, n_out) if form.columns else (segments, 1)
     if cpu:
         lanes, groups = 1, min(kernel_cache.grid(backend, n_out * segments)[0], n_out)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pygpu import _array
@@ -166,6 +167,18 @@ def _start(backend: Backend, key: Hashable, work: Callable[[], None]) -> None:
             backend.compiling.pop(key, None)
 
 
+class Compiling:
+    """A kernel that a thread compiles. wait: returns it."""
+
+    def __init__(self, wait: Callable[[], Any]) -> None:
+        self.wait = wait
+
+
+def is_compiling(*kernels: Any) -> bool:
+    """Whether one of them is not a kernel yet."""
+    return any(type(kernel) is Compiling for kernel in kernels)
+
+
 def later(
     backend: Backend,
     key: Hashable,
@@ -174,12 +187,15 @@ def later(
     exact: bool = True,
     quick: bool = False,
 ) -> Any:
-    """Like get(), but return None if the kernel is being compiled, on CUDA by a thread."""
+    """Like get(), but on CUDA the kernel may be Compiling, which pending.launch() takes."""
     kernel = backend.kernels.get(key)
-    if kernel is not None or key in backend.compiling:
+    if kernel is not None:
         return kernel
+    again = partial(get, backend, key, make, features, exact, quick)
+    if key in backend.compiling:
+        return Compiling(again)
     if backend.name != "cuda" or not _works or len(backend.compiling) + 1 >= _MOST_AT_ONCE:
-        return get(backend, key, make, features, exact, quick)
+        return again()
     source = _Source(backend, make, features, exact, quick)
     compiled = backend.find(source.text, source.options)
     if compiled is not None:
@@ -189,9 +205,7 @@ def later(
         _compile(backend, key, source, searched=True)
 
     _start(backend, key, work)
-    if key in backend.compiling:
-        return None
-    return get(backend, key, make, features, exact, quick)
+    return Compiling(again) if key in backend.compiling else again()
 
 
 def begin(backend: Backend, makers: Sequence[Callable[[], Any]]) -> Callable[[], list[Any]]:
