@@ -33,6 +33,7 @@ from . import (
     _numpy,
     _statistics,
     fft,
+    lib,
     linalg,
     polynomial,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "euler_gamma",
     "fft",
     "inf",
+    "lib",
     "linalg",
     "nan",
     "newaxis",

@@ -9,7 +9,23 @@ import numpy as np
 
 from .._array import GPUArray
 
-__all__ = ["give_methods", "need_arrays", "on_device"]
+__all__ = ["NUMBERS", "give_methods", "need_arrays", "on_device"]
+
+# Elementwise functions of these alone are NumPy's: np.sqrt(2.0) in a program needs no device.
+NUMBERS = (int, float, complex, np.generic)
+_OF_NUMBERS = frozenset(
+    (
+        "allclose angle fix i0 isclose iscomplex isneginf isposinf isreal nan_to_num real_if_close "
+        "sinc "
+    ).split()
+)
+# About shapes, dtypes and indices, for which lists and numbers will do, too.
+_OF_HOST_VALUES = frozenset(
+    (
+        "iscomplexobj isfortran isrealobj ix_ min_scalar_type ndim ravel_multi_index shape size "
+        "unravel_index "
+    ).split()
+)
 
 
 def need_arrays(call: str, *arrays: Any) -> None:
@@ -35,6 +51,11 @@ def on_device(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(*args: Any, **options: Any) -> Any:
         if not any(map(_is_on_device, args)) and not any(map(_is_on_device, options.values())):
+            elementwise = isinstance(numpys, np.ufunc) or name in _OF_NUMBERS
+            if name in _OF_HOST_VALUES or (
+                elementwise and args and all(isinstance(x, NUMBERS) for x in args)
+            ):
+                return numpys(*args, **options)
             kinds = ", ".join(type(x).__name__ for x in (*args, *options.values())) or "nothing"
             raise TypeError(
                 f"{name}: an array on a device is needed, not {kinds}; see pygpu.xp.asarray()"

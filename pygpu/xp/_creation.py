@@ -846,18 +846,13 @@ def meshgrid(
     """Coordinates of a grid, from those along each axis. sparse: with length 1 along the others'
     axes. copy: False for views of the arrays."""
     need_arrays("meshgrid", *arrays)
-    return tuple(manipulation.meshgrid(arrays, indexing, copy, sparse))
-
-
-def _need_matrix(call: str, x: Any) -> None:
-    if x.ndim < 2:
-        raise ValueError(f"{call}: the array must have at least two axes, not {x.ndim}")
+    found: tuple[ArrayT, ...] = manipulation.meshgrid(arrays, indexing, copy, sparse)
+    return found
 
 
 def tril(m: ArrayT, k: int = 0) -> ArrayT:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", m)
-    _need_matrix("tril", m)
     result: ArrayT = manipulation.triangle(m, k)
     return result
 
@@ -865,6 +860,5 @@ def tril(m: ArrayT, k: int = 0) -> ArrayT:
 def triu(m: ArrayT, k: int = 0) -> ArrayT:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", m)
-    _need_matrix("triu", m)
     result: ArrayT = manipulation.triangle(m, k, True)
     return result

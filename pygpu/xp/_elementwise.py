@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -11,7 +12,7 @@ from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
 from pygpu._src.codegen.ufunc_loops import STANDARD_NAMES
 
-from ._arguments import give_methods
+from ._arguments import NUMBERS, give_methods
 
 if TYPE_CHECKING:
     from ._types import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         Comparison,
         Division,
         GPUArray,
+        Number,
         Operand,
         Same,
         Test,
@@ -122,6 +124,8 @@ def _unary(name: str, text: str) -> Any:
     ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x: Any, /, out: Any = None, **options: Any) -> Any:
+        if isinstance(x, NUMBERS):
+            return getattr(np, ufunc)(x, out=out, **options)
         operands = _operands(name, x)
         if out is None and not options:
             return ufuncs.call(ufunc, operands)
@@ -135,6 +139,8 @@ def _integers_unchanged(name: str, text: str) -> Any:
     ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x: Any, /, out: Any = None, **options: Any) -> Any:
+        if isinstance(x, NUMBERS):
+            return getattr(np, ufunc)(x, out=out, **options)
         operands = _operands(name, x)
         used = "positive" if x.dtype.kind in "iu" else ufunc
         if out is None and not options:
@@ -148,6 +154,8 @@ def _binary(name: str, text: str) -> Any:
     ufunc = STANDARD_NAMES.get(name, name)
 
     def function(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+        if isinstance(x1, NUMBERS) and isinstance(x2, NUMBERS):
+            return getattr(np, ufunc)(x1, x2, out=out, **options)
         operands = _operands(name, x1, x2)
         if out is None and not options:
             return ufuncs.call(ufunc, operands)
@@ -229,23 +237,29 @@ remainder: Arithmetic = _binary("remainder", "What floor_divide() leaves, with t
 subtract: Arithmetic = _binary("subtract", "Differences.")
 
 
-def round(a: ArrayT, decimals: int = 0, out: ArrayT | None = None) -> ArrayT:  # noqa: A001
+@overload
+def round(a: ArrayT, decimals: int = 0, out: ArrayT | None = None) -> ArrayT: ...
+@overload
+def round(a: Number, decimals: int = 0, out: None = None) -> Any: ...
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:  # noqa: A001
     """The nearest numbers with so many decimals, halves to even."""
+    if isinstance(a, NUMBERS):
+        return np.round(a, decimals, out)
     operands = _operands("round", a)
-    result: ArrayT
     if decimals == 0 and out is None:
-        result = ufuncs.call("positive" if a.dtype.kind in "iu" else "rint", operands)
-    else:
-        result = joining.round(a, decimals, out)
-    return result
+        return ufuncs.call("positive" if a.dtype.kind in "iu" else "rint", operands)
+    return joining.round(a, decimals, out)
 
 
-def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT:
+@overload
+def conj(x: ArrayT, /, out: ArrayT | None = None) -> ArrayT: ...
+@overload
+def conj(x: Number, /, out: None = None) -> Any: ...
+def conj(x: Any, /, out: Any = None) -> Any:
     """Complex conjugates; of real numbers a copy."""
-    (x,) = _operands("conj", x)
-    numpys: Any = np.conjugate
-    result: ArrayT = numpys(x, out=out)
-    return result
+    if not isinstance(x, NUMBERS):
+        (x,) = _operands("conj", x)
+    return np.conjugate(x, out=out)
 
 
 @overload
@@ -256,8 +270,12 @@ def real(  # type: ignore[overload-overlap]
 def real(val: GPUArray[np.complex128]) -> GPUArray[np.float64]: ...
 @overload
 def real(val: ArrayT) -> ArrayT: ...
+@overload
+def real(val: Number) -> Any: ...
 def real(val: Any) -> Any:
     """The real parts, as a view."""
+    if isinstance(val, NUMBERS):
+        return np.real(val)
     (val,) = _operands("real", val)
     return val.real
 
@@ -270,8 +288,12 @@ def imag(  # type: ignore[overload-overlap]
 def imag(val: GPUArray[np.complex128]) -> GPUArray[np.float64]: ...
 @overload
 def imag(val: ArrayT) -> ArrayT: ...
+@overload
+def imag(val: Number) -> Any: ...
 def imag(val: Any) -> Any:
     """The imaginary parts, as a view; zeros for real arrays."""
+    if isinstance(val, NUMBERS):
+        return np.imag(val)
     (val,) = _operands("imag", val)
     return val.imag
 
@@ -286,41 +308,60 @@ def _kind_of(limit: Any) -> int:
     return _KINDS.get(dtype.kind, 0)
 
 
+@overload
 def clip(
     a: ArrayT,
-    a_min: Operand | None = _UNSET,
-    a_max: Operand | None = _UNSET,
+    a_min: Operand | None = ...,
+    a_max: Operand | None = ...,
     out: ArrayT | None = None,
     *,
-    min: Operand | None = _UNSET,
-    max: Operand | None = _UNSET,
+    min: Operand | None = ...,
+    max: Operand | None = ...,
     **options: Any,
-) -> ArrayT:
+) -> ArrayT: ...
+@overload
+def clip(
+    a: Number,
+    a_min: Number | None = ...,
+    a_max: Number | None = ...,
+    *,
+    min: Number | None = ...,
+    max: Number | None = ...,
+    **options: Any,
+) -> Any: ...
+def clip(
+    a: Any,
+    a_min: Any = _UNSET,
+    a_max: Any = _UNSET,
+    out: Any = None,
+    *,
+    min: Any = _UNSET,
+    max: Any = _UNSET,
+    **options: Any,
+) -> Any:
     """Items limited to [a_min, a_max], which may be named min and max; None for no limit. The dtype
     is that of a, but NumPy's common one where a limit is of another kind, as 0.5 is for integers.
 
     Raises TypeError for a complex limit of real items."""
-    (a,) = _operands("clip", a)
     low, high = (_limit(*both) for both in (("min", a_min, min), ("max", a_max, max)))
+    if all(isinstance(x, (*NUMBERS, NoneType)) for x in (a, low, high)):
+        return np.clip(a, low, high, out, **options)
+    (a,) = _operands("clip", a)
     for name, limit in (("min", low), ("max", high)):
         if limit is not None and _kind_of(limit) == 3 and a.dtype.kind != "c":
             raise TypeError(
                 f"clip: {name} is complex, and x of {a.dtype}: the result has the dtype of x; "
                 "convert x by astype() first"
             )
-    found: ArrayT
     if options:  # dtype, casting
-        numpys: Any = np.clip
-        found = numpys(a, low, high, out, **options)
-        return found
+        return np.clip(a, low, high, out, **options)
     above = [x for x in (low, high) if x is not None and _kind_of(x) > _KINDS.get(a.dtype.kind, 3)]
     if not above:
         low, high = _within(a, [_of_dtype(a, low), _of_dtype(a, high)])
     made: Any = joining.clip(a, low, high, out)
     if not above and out is None and made.dtype != a.dtype:
         made = made.astype(a.dtype)
-    found = made
-    return found
+    return made
 
 
 def _limit(name: str, numpys: Any, standards: Any) -> Any:

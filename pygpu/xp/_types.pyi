@@ -77,9 +77,14 @@ class UfuncMethods(Protocol):
     def at(self, a: GPUArray[Any], indices: Any, b: Operand, /) -> None: ...
 
 class Same(Protocol):
+    @overload
     def __call__(
         self, x: ArrayT, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> ArrayT: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Absolute(Protocol):
     @overload
@@ -94,6 +99,10 @@ class Absolute(Protocol):
     def __call__(
         self, x: ArrayT, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> ArrayT: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Transcendental(Protocol):
     @overload
@@ -104,11 +113,20 @@ class Transcendental(Protocol):
     def __call__(
         self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Floating: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Test(Protocol):
+    @overload
     def __call__(
         self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Bool: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Arithmetic(UfuncMethods, Protocol):
     @overload
@@ -139,6 +157,10 @@ class Arithmetic(UfuncMethods, Protocol):
     def __call__(
         self, x1: complex, x2: ComplexT, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> ComplexT: ...
+    @overload
+    def __call__(
+        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
     @overload
     def __call__(
         self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
@@ -172,6 +194,10 @@ class Division(UfuncMethods, Protocol):
     ) -> Floating: ...
     @overload
     def __call__(
+        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
+    @overload
+    def __call__(
         self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> GPUArray[Any]: ...
 
@@ -188,26 +214,50 @@ class Bitwise(UfuncMethods, Protocol):
     def __call__(
         self, x1: int, x2: ArrayT, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> ArrayT: ...
+    @overload
+    def __call__(
+        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Comparison(UfuncMethods, Protocol):
+    @overload
+    def __call__(
+        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
+    @overload
     def __call__(
         self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Bool: ...
 
 class Count(Protocol):
+    @overload
     def __call__(
         self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> GPUArray[np.uint8]: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 class Pair(Protocol):
+    @overload
+    def __call__(
+        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
+    @overload
     def __call__(
         self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
 
 class Parts(Protocol):
+    @overload
     def __call__(
         self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
+    @overload
+    def __call__(
+        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
+    ) -> Any: ...
 
 # ---- transforms
 

@@ -127,8 +127,10 @@ PyObject *fast_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
         return NULL;
     }
     int same = PyArray_EquivTypes(dtype, self->dtype);
-    PyObject *result = same && a[3] == Py_False ? Py_NewRef(a[0])
-                                                : duplicate(self, same ? self->dtype : dtype, same);
+    PyObject *result = drops_imaginary(self->dtype, dtype) ? NULL
+                       : same && a[3] == Py_False
+                           ? Py_NewRef(a[0])
+                           : duplicate(self, same ? self->dtype : dtype, same);
     Py_DECREF((PyObject *)dtype);
     return result;
 }

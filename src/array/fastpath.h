@@ -26,6 +26,12 @@ static inline int not_set(const PyObject *value) {
 static inline GPUArray *as_array(PyObject *op) {
     return op != NULL && arr_is_array(op) ? (GPUArray *)op : NULL;
 }
+/* Whether a conversion drops imaginary parts, of which Python warns. */
+static inline int drops_imaginary(const PyArray_Descr *from, const PyArray_Descr *to) {
+    return PyTypeNum_ISCOMPLEX(from->type_num) &&
+           (PyTypeNum_ISINTEGER(to->type_num) || PyTypeNum_ISFLOAT(to->type_num));
+}
+
 /* Whether its type is exactly one of our two classes, so that no method is overridden. */
 static inline int of_own_class(const GPUArray *array) {
     return (PyObject *)Py_TYPE(array) == arr_cuda.array_class ||

@@ -124,7 +124,8 @@ PyObject *fast_setitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]), *value = as_array(a[2]);
     Walk walk;
     if (self == NULL || value == NULL || a[1] == NULL || Py_TYPE(self) != Py_TYPE(value) ||
-        !of_own_class(self) || !find(&walk, self, &a[1]) || !same_shape(&walk, value)) {
+        !of_own_class(self) || !find(&walk, self, &a[1]) || !same_shape(&walk, value) ||
+        drops_imaginary(value->dtype, self->dtype)) {
         return NULL;
     }
     if (is_same(&walk, self, value)) {

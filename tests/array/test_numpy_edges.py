@@ -166,8 +166,15 @@ def test_masks_and_results_are_checked(make):
 
 def test_lost_imaginary_parts_warn(make):
     a = np.array([[1 + 2j, 3], [4j, 5]])
-    with pytest.warns(np.exceptions.ComplexWarning):
-        same(make(a).astype("f4"), a.real.astype("f4"))
+    d = make(a)
+    for _ in range(3):  # also by a kernel that is known
+        with pytest.warns(np.exceptions.ComplexWarning) as warned:
+            same(d.astype("f4"), a.real.astype("f4"))
+        assert warned[0].filename == __file__
+        with pytest.warns(np.exceptions.ComplexWarning):
+            real = make(np.zeros((2, 2), "f4"))
+            real[:] = d
+        same(real, a.real.astype("f4"))
     with pytest.warns(np.exceptions.ComplexWarning):
         np.sum(make(a), 0, out=make(np.zeros(2)))
     assert np.sum(make(a), dtype=bool).get() and make(a).astype(bool).get().all()  # no warning
@@ -185,6 +192,8 @@ def test_ravel_copies_what_is_not_contiguous(make):
             same(d, a)
     d = make(np.zeros((3, 4)))[:, 1]
     d.flat[1] = 5
+    items = d.flat
+    assert [next(items).item() for _ in range(3)] == [0, 5, 0] and list(items) == []
     assert d.flat[1].get() == d.item(1) == 5
 
 
@@ -195,6 +204,13 @@ def test_choices_by_bools_and_other_arguments(make):
         np.choose(make(np.array([0.0, 1])), [1, 2])
     with pytest.raises(TypeError, match="complex"):
         np.digitize(make(np.array([1j])), np.array([1.0]))
+    x = np.array([0.5, 2, np.nan, 7])
+    for bins in ([1, 3, np.nan], [np.nan, 3, 1], [np.nan] * 2, [1, np.nan], [1, 1, 3, 3], [], [3]):
+        bins = np.array(bins, float)
+        same(np.digitize(make(x), bins), np.digitize(x, bins))
+        same(np.digitize(make(x), bins, right=True), np.digitize(x, bins, right=True))
+    with pytest.raises(ValueError, match="monotonically"):
+        np.digitize(make(x), np.array([1.0, 3, 2]))
     nans = np.array([np.nan, 1, np.nan])
     same(np.unique(make(nans), axis=0), np.unique(nans, axis=0))
     with pytest.raises(np.exceptions.AxisError):

@@ -42,6 +42,45 @@ def test_has_each_function_that_works_on_arrays_of_a_device():
     assert xp.isnat.__doc__ and "numpy.pad" in xp.pad.__doc__
 
 
+def test_numbers_alone_need_no_device():
+    for call in (
+        lambda np: (
+            np.sqrt(2),
+            np.exp2(0.5),
+            np.maximum(2, 3.5),
+            np.round(2.567, 2),
+            np.deg2rad(9),
+        ),
+        lambda np: (np.clip(5, 0, 3), np.clip(-1.5, a_min=0, a_max=None), np.real(1j), np.imag(2)),
+        lambda np: (np.conj(1j), np.divmod(7, 3), np.isclose(1, 1.1), np.nan_to_num(np.nan)),
+        lambda np: (np.angle(1j), np.sinc(0.5), np.isneginf(-np.inf), np.isreal(1), np.i0(1.0)),
+        lambda np: (np.unravel_index(5, (3, 4)), np.ravel_multi_index((1, 1), (3, 4))),
+        lambda np: (np.shape([[1, 2]]), np.ndim(3), np.size([1]), np.isrealobj(3)),
+        lambda np: (np.min_scalar_type(300), np.iscomplexobj(1j), np.isfortran(A)),
+    ):
+        for got, want in zip(call(xp), call(np), strict=True):
+            assert type(got) is type(want) and got == want
+    for got, want in zip(xp.ix_([0, 2], [True, False]), np.ix_([0, 2], [True, False])):
+        np.testing.assert_array_equal(got, want, strict=True)
+    x = xp.asarray(A)
+    compare(x[xp.ix_([0, 2], [1, 3])], A[np.ix_([0, 2], [1, 3])])
+    compare(x.astype("f4") / xp.sqrt(2), A.astype("f4") / np.sqrt(2))
+    assert xp.isfortran(x.T) and not xp.isfortran(x)
+
+
+def test_stride_tricks_are_in_lib():
+    x = xp.asarray(np.arange(10, dtype="i4"))
+    tricks = xp.lib.stride_tricks
+    compare(tricks.sliding_window_view(x, 3), np.lib.stride_tricks.sliding_window_view(x.get(), 3))
+    compare(tricks.as_strided(x[1:], (2, 3), (12, 8)), np.array([[1, 3, 5], [4, 6, 8]], "i4"))
+    compare(tricks.as_strided(x[::-1], (2,), (-8,)), np.array([9, 7], "i4"))
+    for shape, strides in (((999, 2), (4, 4000)), ((2,), (-4,))):
+        with pytest.raises(ValueError, match="as_strided: items lie"):
+            tricks.as_strided(x, shape, strides)
+    with pytest.raises(TypeError, match="list is not an array on a device"):
+        tricks.sliding_window_view([1, 2, 3], 2)
+
+
 # Each is called with (namespace, array of the namespace).
 CALLS = {
     "axis by position": lambda np, x: (
@@ -176,7 +215,8 @@ def test_arguments_without_an_array_on_a_device_are_refused():
     for call in (
         lambda: xp.pad([1, 2], 1),
         lambda: xp.median(A),
-        lambda: xp.exp2(2.0),
+        lambda: xp.exp2([2.0]),
+        lambda: xp.sinc([2.0]),
         lambda: xp.add.reduce([1, 2]),
         lambda: xp.histogram(None),
         lambda: xp.block([[A, A]]),

@@ -16,20 +16,26 @@ from .routines import manipulation
 class Flat:
     """The items of an array in C order, to read and to set by one index: ``a.flat[::2] = 0``.
 
-    Indexing returns copies, as NumPy's does.
+    Indexing returns copies, as NumPy's does. It is an iterator, too: ``next(a.flat)``.
     """
 
-    __slots__ = ("base",)
+    __slots__ = ("_items", "base")
 
     def __init__(self, base: Any) -> None:
         self.base = base
+        self._items: Iterator[Any] | None = None
 
     def __len__(self) -> int:
         size: int = self.base.size
         return size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(primitives.flat(self.base))
+        return self
+
+    def __next__(self) -> Any:
+        if self._items is None:
+            self._items = iter(primitives.flat(self.base))
+        return next(self._items)
 
     def __getitem__(self, key: Any) -> Any:
         found = primitives.flat(self.base)[key]

@@ -14,6 +14,7 @@ from pygpu._src.util.lazy import lazy
 
 from . import layout
 from .base import ArrayCore, _ScalarT_co
+from .primitives import warn_of_real
 from .ufuncs import same_device, without_overlap
 
 
@@ -91,6 +92,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
         if isinstance(value, GPUArray):
             same_device("setitem", [self, value])
             value = _fitted(value, view.shape)
+            warn_of_real(value.dtype, view.dtype)
             if queue is None and wait_for is None and _is_same(view, value):
                 return None  # a[key] += b has already written the items
             value = without_overlap(value, [view])

@@ -30,7 +30,7 @@ from . import chains, layout
 from .base import _ScalarT_co
 from .methods import ArrayBase
 from .primitives import contiguous_host
-from .routines import joining
+from .routines import joining, manipulation
 
 if TYPE_CHECKING:
     from typing import SupportsIndex, TypeAlias, TypeVar
@@ -751,10 +751,8 @@ def as_strided(
     """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
     if not isinstance(ary, ArrayBase):
         raise TypeError(f"as_strided: an array on the device is needed, not {type(ary).__name__}")
-    shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
-    strides = ary.strides if strides is None else layout.as_strides(strides, shape, "as_strided")
-    layout.check_memory("as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize)
-    return ary._view(shape, strides, ary.offset)
+    view: Array[_ScalarT] = manipulation.as_strided(ary, shape, strides)
+    return view
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.array")

@@ -10,6 +10,7 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import differ
+from pygpu._src.util.user_frame import user_stacklevel
 
 from . import layout, pending
 
@@ -172,13 +173,13 @@ def flat(array: Any) -> Any:
     return array if array.ndim == 1 else reshape(array, (array.size,))
 
 
-def warn_of_real(source: np.dtype[Any], to: np.dtype[Any], level: int = 3) -> None:
-    """Warn, as NumPy does, if a conversion drops imaginary parts. level: of the caller's caller."""
+def warn_of_real(source: np.dtype[Any], to: np.dtype[Any]) -> None:
+    """Warn, as NumPy does, if a conversion drops imaginary parts."""
     if source.kind == "c" and to.kind in "iuf":
         warnings.warn(
             "Casting complex values to real discards the imaginary part",
             np.exceptions.ComplexWarning,
-            stacklevel=level,
+            stacklevel=user_stacklevel(),
         )
 
 

@@ -255,9 +255,9 @@ def _check(kind: str, a: Any, number: np.dtype[Any], out: Any, where: Any, initi
     if where is not None and initial is None and kind in ("min", "max"):
         raise no_identity(_NAMES[kind])
     if kind in ("sum", "prod", "mean", "var", "std"):
-        primitives.warn_of_real(a.dtype, number, 5)
+        primitives.warn_of_real(a.dtype, number)
         if out is not None and kind in ("sum", "prod"):
-            primitives.warn_of_real(number, out.dtype, 5)
+            primitives.warn_of_real(number, out.dtype)
 
 
 def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], a: Any) -> None:
@@ -632,7 +632,7 @@ def _in_other_dtype(
         made = _result_dtypes(kind, a, dtype, None)[1]
         if not np.can_cast(made, out.dtype, "same_kind"):  # NumPy casts them to any dtype
             found = reduce(kind, a, axis, dtype=dtype, keepdims=keepdims, where=where, ddof=ddof)
-            primitives.warn_of_real(made, out.dtype, 6)
+            primitives.warn_of_real(made, out.dtype)
             _check_out(kind, out, found.shape, out.dtype, a)
             out[...] = found
             return out

@@ -126,6 +126,14 @@ def sliding_window_view(
     return x._view((*shape, *window), strides, x.offset)
 
 
+def as_strided(x: Any, shape: Any = None, strides: Any = None) -> Any:
+    """Return a view with any shape and strides (bytes), which must stay within the memory."""
+    shape = x.shape if shape is None else layout.as_shape(shape, "as_strided")
+    strides = x.strides if strides is None else layout.as_strides(strides, shape, "as_strided")
+    layout.check_memory("as_strided", x.base_data, x.offset, shape, strides, x.dtype.itemsize)
+    return x._view(shape, strides, x.offset)
+
+
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Return views with one shape; host arrays are copied."""
     like = next(a for a in arrays if isinstance(a, GPUArray))
@@ -389,7 +397,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def meshgrid(
     arrays: Sequence[Any], indexing: str = "xy", copy: bool = True, sparse: bool = False
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """Implement numpy.meshgrid of arrays with at most one axis; sparse: not broadcast over the
     others' axes."""
     if indexing not in ("xy", "ij"):
@@ -407,7 +415,7 @@ def meshgrid(
         if indexing == "xy" and n > 1:
             grid = grid.swapaxes(0, 1)
         grids.append(grid._copy(order="C") if copy else grid)
-    return grids
+    return tuple(grids)
 
 
 # ---- by position

@@ -257,11 +257,14 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         raise TypeError("digitize: x may not be complex")
     host = edges.get()
     side = "left" if right else "right"
-    if (host[1:] >= host[:-1]).all():
-        # Compared, because differences of unsigned items are never negative.
-        return sort.searchsorted(edges, x, side)
-    if not (host[1:] <= host[:-1]).all():
+    # Compared, because differences of unsigned items are never negative. NaN, which is greater than
+    # all numbers here, may be at either end: the first two that differ tell which.
+    differ = np.flatnonzero(host[1:] != host[:-1])[:1]
+    increasing = not differ.size or host[differ[0] + 1] > host[differ[0]]
+    if (host[1:] < host[:-1] if increasing else host[1:] > host[:-1]).any():
         raise ValueError("bins must be monotonically increasing or decreasing")
+    if increasing:
+        return sort.searchsorted(edges, x, side)
     turned = manipulation.flip(edges)._copy(order="C")
     return host.size - sort.searchsorted(turned, x, side)
 
