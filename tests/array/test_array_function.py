@@ -255,6 +255,15 @@ def test_choices_by_conditions(make):
     same(np.select([make(low), pair[0] > 0], pair, 7), want)
     same(np.apply_along_axis(lambda v: v[::-1], 1, pair[0]), F[:, ::-1])
     assert np.shares_memory(pair[0], pair[0][1:]) and not np.shares_memory(*pair)
+    h = np.arange(100, dtype="i2").reshape(10, 10)
+    d = make(h)
+    for one, other in (
+        (np.s_[::2], np.s_[1::3]), (np.s_[::2], np.s_[1::4]), (np.s_[::2], np.s_[:, 1::2]),
+        (np.s_[0, 5:], np.s_[:2, 2:3]), (np.s_[::-2, ::3], np.s_[1::2]), (np.s_[:0], np.s_[:]),
+        (np.s_[:, :3], np.s_[:, 3:]), (np.s_[0], np.s_[0, 9:]), (np.s_[2:4], np.s_[4:]),
+    ):  # fmt: skip
+        for test in (np.shares_memory, np.may_share_memory):
+            assert test(d[one], d[other]) is test(h[one], h[other]), (test, one, other)
     assert np.amax(pair[0]).item() == F.max() and np.array_repr(pair[0]) == np.array_repr(F)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -516,17 +517,26 @@ def _array_equiv(a1: Any, a2: Any) -> bool:
     return bool((a == b)._reduce("all", None).item())  # false for dtypes that nothing compares
 
 
-def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether the two arrays' ranges of bytes, from first to last, overlap."""
-    if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
-        return False
-    x: Any = a
-    y: Any = b
-    if x.base_data is not y.base_data or x.size == 0 or y.size == 0:
-        return False
-    return layout.may_overlap(
-        (x.offset, x.shape, x.strides, x.itemsize), (y.offset, y.shape, y.strides, y.itemsize)
-    )
+def _addresses(a: Any) -> np.ndarray:
+    """A host array with the layout of a, at an address of its own. Its items cannot be read."""
+    shown = {"data": (2**40 + a.offset, True), "shape": a.shape, "strides": a.strides}
+    shown |= {"typestr": f"|V{a.itemsize}", "version": 3}
+    return np.asarray(SimpleNamespace(__array_interface__=shown))
+
+
+def _memory_test(numpys: Callable[..., bool]) -> Callable[..., bool]:
+    """Implement numpy.shares_memory, which is exact, or may_share_memory, which compares bounds."""
+
+    def call(a: Any, b: Any, /, max_work: Any = None) -> bool:
+        if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
+            return False
+        one: Any = a
+        other: Any = b
+        if one.base_data is not other.base_data or one.size == 0 or other.size == 0:
+            return False
+        return numpys(_addresses(one), _addresses(other), max_work)
+
+    return call
 
 
 def table() -> dict[str, Callable[..., Any]]:
@@ -555,7 +565,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "isposinf": _infinite(np.inf),
         "isreal": _part_is("isreal"),
         "lexsort": _lexsort,
-        "may_share_memory": _shares_memory,
+        "may_share_memory": _memory_test(np.may_share_memory),
         "piecewise": _piecewise,
         "place": _place,
         "putmask": _putmask,
@@ -564,7 +574,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "resize": _resize,
         "select": _select,
         "setxor1d": sets.setxor1d,
-        "shares_memory": _shares_memory,
+        "shares_memory": _memory_test(np.shares_memory),
         "sort": _sort,
         "sort_complex": _sort_complex,
         "tril_indices_from": _triangle_indices(np.tril_indices),
