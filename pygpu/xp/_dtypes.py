@@ -108,7 +108,7 @@ def _of_kind(kind: Any) -> tuple[np.dtype[Any], ...]:
 
 
 class _FloatInfo:
-    """The result of finfo(), in Python's numbers."""
+    """The result of finfo(): the standard's names in Python's numbers, and NumPy's others."""
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
 
@@ -119,13 +119,20 @@ class _FloatInfo:
     min: float
     smallest_normal: float
 
-    def __init__(self, info: Any, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        info = _numpys_info(dtype)
         self.bits = int(info.bits)
         self.dtype = dtype
         self.eps = float(info.eps)
         self.max = float(info.max)
         self.min = float(info.min)
         self.smallest_normal = float(info.tiny)
+
+    def __getattr__(self, name: str) -> Any:
+        """``tiny``, ``resolution`` and what else NumPy's has."""
+        if name in self.__slots__:  # not set yet, while a copy is made
+            raise AttributeError(name)
+        return getattr(_numpys_info(self.dtype), name)
 
     def __repr__(self) -> str:
         return f"finfo({', '.join(f'{n}={getattr(self, n)!r}' for n in self.__slots__)})"
@@ -155,16 +162,20 @@ def _dtype_of(obj: Any) -> np.dtype[Any]:
     return obj.dtype if isinstance(obj, (GPUArray, np.generic)) else np.dtype(obj)
 
 
+def _numpys_info(dtype: np.dtype[Any]) -> Any:
+    return (sys.modules["ml_dtypes"] if dtypes.is_of_ml_dtypes(dtype) else np).finfo(dtype)
+
+
 def finfo(dtype: DTypeLike | GPUArray[Any] | np.generic) -> _FloatInfo:
-    """bits, dtype, eps, max, min, smallest_normal of a floating dtype, or an array's; of a complex
-    one, of its parts."""
+    """bits, dtype, eps, max, min, smallest_normal and NumPy's other attributes of a floating dtype,
+    or an array's; of a complex one, of its parts."""
     dtype = _dtype_of(dtype)
     if dtypes.is_narrow(dtype) and dtypes.is_of_ml_dtypes(dtype):
-        return _FloatInfo(sys.modules["ml_dtypes"].finfo(dtype), dtype)
+        return _FloatInfo(dtype)
     if dtypes.kind(dtype) not in "fc":
         raise TypeError(f"finfo: a floating dtype is needed, not {dtype}")
     real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
-    return _FloatInfo(np.finfo(real), real)
+    return _FloatInfo(real)
 
 
 def iinfo(int_type: DTypeLike | GPUArray[Any] | np.generic) -> _IntInfo:

@@ -66,6 +66,10 @@ def test_numbers_alone_need_no_device():
     compare(x[xp.ix_([0, 2], [1, 3])], A[np.ix_([0, 2], [1, 3])])
     compare(x.astype("f4") / xp.sqrt(2), A.astype("f4") / np.sqrt(2))
     assert xp.isfortran(x.T) and not xp.isfortran(x)
+    info = pickle.loads(pickle.dumps(xp.finfo("c8")))
+    assert (info.tiny, info.resolution) == (np.finfo("f4").tiny, np.finfo("f4").resolution)
+    with pytest.raises(AttributeError, match="nothing"):
+        info.nothing  # noqa: B018
 
 
 def test_stride_tricks_are_in_lib():
