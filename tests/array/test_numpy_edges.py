@@ -175,9 +175,33 @@ def test_lost_imaginary_parts_warn(make):
             real = make(np.zeros((2, 2), "f4"))
             real[:] = d
         same(real, a.real.astype("f4"))
+        with pytest.warns(np.exceptions.ComplexWarning):
+            real[[1, 0]] = d
+        same(real, a.real[::-1].astype("f4"))
     with pytest.warns(np.exceptions.ComplexWarning):
         np.sum(make(a), 0, out=make(np.zeros(2)))
     assert np.sum(make(a), dtype=bool).get() and make(a).astype(bool).get().all()  # no warning
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np, x: np.median(x[:0]),
+        lambda np, x: np.var(x[:, :1], axis=1, ddof=1),
+        lambda np, x: np.std(x, ddof=7),
+    ],
+    ids=("median", "var", "std"),
+)
+def test_too_few_items_warn(make, call):
+    a = np.arange(6.0).reshape(2, 3)
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning) as wanted:
+        want = call(np, a)
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning) as warned:
+            same(call(np, make(a)), want)
+        assert [str(w.message).rstrip(".") for w in warned] == [
+            str(w.message).rstrip(".") for w in wanted
+        ]
 
 
 def test_ravel_copies_what_is_not_contiguous(make):

@@ -183,6 +183,11 @@ def warn_of_real(source: np.dtype[Any], to: np.dtype[Any]) -> None:
         )
 
 
+def warn_of_few(text: str) -> None:
+    """Warn, as NumPy does, of too few items for a mean or variance."""
+    warnings.warn(text, RuntimeWarning, stacklevel=user_stacklevel())
+
+
 def astype(array: Any, dtype: Any) -> Any:
     """Return the array itself if it has that dtype, else a converted copy in C order."""
     if array.dtype == dtype:

@@ -8,7 +8,6 @@ array gives the same bits in every run on the same device.
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -117,6 +116,9 @@ def _result_of_dates(
     return x, np.dtype(np.int64) if kind in ("argmin", "argmax", "count_nonzero") else x
 
 
+_NO_FREEDOM = "Degrees of freedom <= 0 for slice"
+
+
 def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     """Return the result of no items, to be stored as *dtype*."""
     if kind in ("argmin", "argmax"):
@@ -130,8 +132,7 @@ def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
     if kind == "ptp":
         raise ValueError("zero-size array to reduction operation maximum which has no identity")
     if kind in ("mean", "var", "std"):
-        text = "Mean of empty slice." if kind == "mean" else "Degrees of freedom <= 0 for slice"
-        warnings.warn(text, RuntimeWarning, stacklevel=5)
+        primitives.warn_of_few("Mean of empty slice." if kind == "mean" else _NO_FREEDOM)
         if dtypes.is_date(dtype):
             return np.timedelta64("NaT")
         return np.nan if dtypes.kind(dtype) in "fc" else 0
@@ -325,6 +326,8 @@ def _run(
         if not kernel_cache.is_compiling(plan.kernel, plan.final):
             kernel_cache.keep_plan(backend, "reduce plans", key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
+    if 0 <= finish[0] <= ddof and kind in ("var", "std"):
+        primitives.warn_of_few(_NO_FREEDOM)
     if initial is not None:
         finish += _initial(initial, number)
     finish += scalars

@@ -99,6 +99,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     rows, axes = sorted_rows("median", a, axis, kinds="fiubcm")
     n = rows.shape[0]
     if n == 0:
+        primitives.warn_of_few("Mean of empty slice.")
         result = primitives.empty(rows, rows.shape[1:], rows.dtype).fill(_nan(rows.dtype))
     else:
         low, high = rows[(n - 1) // 2], rows[n // 2]
