@@ -77,7 +77,7 @@ def _many(name: str, text: str, real: bool = False) -> Any:
     ) -> Any:
         need_arrays(name, a)
         if s is not None and axes is None:
-            axes = tuple(range(a.ndim - len(s), a.ndim))
+            axes = tuple(range(-len(s), 0))
         return _single(a, getattr(np.fft, name)(a, s=s, axes=axes, norm=norm, out=out), real)
 
     return _named(function, name, text)

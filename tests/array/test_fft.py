@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pygpu.fft
+from pygpu import xp
 from pygpu._src.array.fft import plan, transform
 from pygpu._src.array.routines import host_fallback
 from pygpu._src.runtime.libraries import cufft
@@ -364,6 +365,10 @@ def test_wrong_lengths_axes_and_dtypes_are_refused(make, name):
         function(x, norm="x")
     with pytest.raises((np.exceptions.AxisError, IndexError)):
         function(x, **({"axis": 2} if name in ONE else {"axes": (0, 2)}))
+    if name.endswith("n"):
+        for namespace in (np.fft, xp.fft):
+            with pytest.raises(np.exceptions.AxisError, match="axis -3 is out of bounds"):
+                getattr(namespace, name)(x, s=(1, 2, 3))
     if name.startswith(("rfft", "ihfft")):
         with pytest.raises(TypeError, match="the input must be real"):
             function(make(np.zeros((2, 3), np.complex64)))

@@ -280,8 +280,6 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         return
     if a.dtype.names is not None and isinstance(value, (tuple, list)):
         value = np.array(value, a.dtype)  # one record, or several
-    if primitives.is_array(value):
-        primitives.warn_of_real(value.dtype, a.dtype)
     mask = _full_mask(a, key)
     single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:

@@ -82,6 +82,8 @@ class Indexing(ArrayCore[_ScalarT_co]):
         value: an array on the device or the host, or a number; it broadcasts to the items, and is
         converted to the array's dtype as by astype(). Raises IndexError, ValueError, TypeError.
         """
+        if isinstance(value, GPUArray):
+            warn_of_real(value.dtype, self.dtype)
         if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
             return lazy("pygpu._src.array.advanced_indexing").setitem(self, subscript, value)
         view, advanced = self._basic(subscript)
@@ -92,7 +94,6 @@ class Indexing(ArrayCore[_ScalarT_co]):
         if isinstance(value, GPUArray):
             same_device("setitem", [self, value])
             value = _fitted(value, view.shape)
-            warn_of_real(value.dtype, view.dtype)
             if queue is None and wait_for is None and _is_same(view, value):
                 return None  # a[key] += b has already written the items
             value = without_overlap(value, [view])

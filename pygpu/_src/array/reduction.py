@@ -285,6 +285,14 @@ def _flipped(operands: Sequence[Any], flips: Sequence[int]) -> list[Any]:
     ]
 
 
+def _count(kind: str, lengths: Sequence[int], ddof: float) -> int:
+    """Return the number of items of each result, and warn if it leaves a variance undefined."""
+    count = prod(lengths)
+    if count <= ddof and kind in ("var", "std"):
+        primitives.warn_of_few(_NO_FREEDOM)
+    return count
+
+
 def _run(
     kind: str,
     operands: list[Any],
@@ -325,9 +333,7 @@ def _run(
         plan = _make_plan(backend, *of, out, out_strides, masked, initial, op)
         if not kernel_cache.is_compiling(plan.kernel, plan.final):
             kernel_cache.keep_plan(backend, "reduce plans", key, plan)
-    finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
-    if 0 <= finish[0] <= ddof and kind in ("var", "std"):
-        primitives.warn_of_few(_NO_FREEDOM)
+    finish = [-1 if masked else _count(kind, [shape[k] for k in axes], ddof), float(ddof)]
     if initial is not None:
         finish += _initial(initial, number)
     finish += scalars

@@ -356,7 +356,7 @@ def _lengths_and_axes(
     else:
         lengths = [operator.index(n) for n in s]
         if axes is None:
-            axes = list(range(a.ndim - len(lengths), a.ndim))
+            axes = range(-len(lengths), 0)
         axes = [layout.normalize_axis(operator.index(k), a.ndim) for k in axes]
         if len(lengths) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
