@@ -31,6 +31,7 @@ typedef struct {
     PyObject *operate; /* operate(name, out or None, *operands): handles what the fast path cannot;
                         * see pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */
+    int full_tracebacks;       /* tracebacks of mistakes keep pygpu's frames */
 } State;
 
 extern int arr_tracing;  /* number of functions being traced, in any thread */
@@ -45,6 +46,10 @@ ARR_FUNCTIONS(X)
 
 /* The classes of the backends' arrays, borrowed; NULL: not loaded. */
 extern PyTypeObject *arr_classes[2];
+
+/* fastpath.c: removes pygpu's frames from the start of the traceback of the error that is set, if
+ * it is a mistake of the caller. */
+void arr_hide_frames(void);
 
 static inline int arr_is_array(PyObject *op) {
     const PyTypeObject *type = Py_TYPE(op);

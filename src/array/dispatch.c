@@ -481,6 +481,9 @@ PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t narg
     all[0] = self;
     memcpy(all + 1, args, (size_t)(nargs + named) * sizeof *all);
     result = PyObject_VectorcallMethod(arr_state->array_ufunc, all, (size_t)(1 + nargs), kwnames);
+    if (PG_UNLIKELY(result == NULL)) {
+        arr_hide_frames();
+    }
     if (all != slots) {
         PyMem_Free(all);
     }

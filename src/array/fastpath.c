@@ -85,6 +85,11 @@ PyObject *fast_traced(PyObject *const *Py_UNUSED(a), Py_ssize_t Py_UNUSED(n)) {
     return NULL;
 }
 
+/* For a method without a fast path, of which only the frames are hidden. */
+PyObject *fast_python(PyObject *const *Py_UNUSED(a), Py_ssize_t Py_UNUSED(n)) {
+    return NULL;
+}
+
 static PyObject *trace(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
                        PyObject *kwnames) {
     PyObject *all = PyTuple_New(nargs), *options = PyDict_New(), *result = NULL;
@@ -104,15 +109,64 @@ static PyObject *trace(PyObject *function, PyObject *const *args, Py_ssize_t nar
     return result;
 }
 
+/* Whether a frame belongs to pygpu: to the package or a module in it. */
+static int is_own_frame(PyFrameObject *frame) {
+    PyObject *globals = PyFrame_GetGlobals(frame);
+    PyObject *name = globals != NULL ? PyDict_GetItemString(globals, "__name__") : NULL;
+    const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    int own = text != NULL && strncmp(text, "pygpu", 5) == 0 && (text[5] == '\0' || text[5] == '.');
+    Py_XDECREF(globals);
+    return own;
+}
+
+/* Whether an exception means that the caller made a mistake. Others (AttributeError, KeyError,
+ * AssertionError, ...) are more likely ours, and keep their traceback. */
+static int is_mistake(PyObject *type) {
+    PyObject *const mistakes[] = {PyExc_TypeError,          PyExc_ValueError,  PyExc_IndexError,
+                                  PyExc_OverflowError,      PyExc_MemoryError, PyExc_BufferError,
+                                  PyExc_NotImplementedError};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        if (PyErr_GivenExceptionMatches(type, mistakes[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void arr_hide_frames(void) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (traceback != NULL && is_mistake(type) && !arr_state->full_tracebacks) {
+        PyObject *rest = traceback;
+        while (rest != NULL && is_own_frame(((PyTracebackObject *)rest)->tb_frame)) {
+            rest = (PyObject *)((PyTracebackObject *)rest)->tb_next;
+        }
+        Py_XINCREF(rest);
+        Py_SETREF(traceback, rest);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+/* Calls a Python function of pygpu for the program. */
+static PyObject *call_python(PyObject *function, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames) {
+    PyObject *result = PyObject_Vectorcall(function, args, nargsf, kwnames);
+    if (PG_UNLIKELY(result == NULL)) {
+        arr_hide_frames();
+    }
+    return result;
+}
+
 static PyObject *FastPath_call(PyObject *op, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames) {
     const FastPath *self = (FastPath *)op;
     PyObject *a[PARAMETERS_MAX], *result = NULL;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (self->fast == fast_traced) {
-        return PG_UNLIKELY(arr_tracing != 0) && arr_state->trace != NULL
-                   ? trace(self->function, args, nargs, kwnames)
-                   : PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+    if (self->fast == fast_traced && PG_UNLIKELY(arr_tracing != 0) && arr_state->trace != NULL) {
+        return trace(self->function, args, nargs, kwnames);
+    }
+    if (self->fast == fast_traced || self->fast == fast_python) {
+        return call_python(self->function, args, nargsf, kwnames);
     }
     if (self->variadic) {
         result = kwnames == NULL ? self->fast(args, nargs) : NULL;
@@ -122,7 +176,7 @@ static PyObject *FastPath_call(PyObject *op, PyObject *const *args, size_t nargs
     if (result != NULL || PyErr_Occurred()) {
         return result;
     }
-    return PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+    return call_python(self->function, args, nargsf, kwnames);
 }
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
@@ -192,7 +246,7 @@ static PyObject *FastPath_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     self->fast = fast_paths[i].fast;
     self->variadic = fast_paths[i].variadic;
     self->function = Py_NewRef(a[1]);
-    if (read_parameters(self) < 0) {
+    if (self->fast != fast_traced && self->fast != fast_python && read_parameters(self) < 0) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }

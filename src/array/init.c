@@ -151,6 +151,8 @@ static int module_exec(PyObject *module) {
     import_array1(-1);
     State *state = PyModule_GetState(module);
     arr_state = state;
+    const char *full = getenv("PYGPU_FULL_TRACEBACKS");
+    state->full_tracebacks = full != NULL && *full != '\0' && strcmp(full, "0") != 0;
     if (make_operation_names(state) < 0 || make_strings(state) < 0 ||
         make_types(module, state) < 0 || add_constants(module) < 0) {
         return -1;

@@ -49,7 +49,11 @@ static PyObject *slow(Op op, PyObject *out, PyObject *a, PyObject *b) {
         return NULL;
     }
     PyObject *args[] = {arr_state->names[op], out != NULL ? out : Py_None, a, b};
-    return PyObject_Vectorcall(arr_state->operate, args, b != NULL ? 4 : 3, NULL);
+    PyObject *result = PyObject_Vectorcall(arr_state->operate, args, b != NULL ? 4 : 3, NULL);
+    if (PG_UNLIKELY(result == NULL)) {
+        arr_hide_frames();
+    }
+    return result;
 }
 
 static PyObject *operate(Op op, PyObject *out, PyObject *a, PyObject *b) {

@@ -5,12 +5,17 @@ from __future__ import annotations
 import copy
 import math
 import operator
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import pygpu as cl
+import pygpu.random
+from pygpu import xp
 
 HUGE = 2**62
 
@@ -387,3 +392,57 @@ def test_flags_are_copied_and_pickled(make):
             assert flags.f_contiguous == array.flags.f_contiguous
             with pytest.raises(AttributeError, match="the flag 'forc' of an array cannot be set"):
                 flags.forc = True
+
+
+def _frames(function):
+    """The pygpu files in the traceback of the error that a function raises."""
+    with pytest.raises(Exception) as caught:
+        function()
+    folder = os.path.dirname(cl.__file__)
+    found, trace = [], caught.value.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(folder + os.sep):
+            found.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    return found
+
+
+def test_tracebacks_of_mistakes_have_no_frames_of_pygpu(make):
+    x = make(np.arange(6.0).reshape(2, 3))
+    mistakes = {
+        "function": lambda: xp.sum(x, axis=5),
+        "linear algebra": lambda: xp.linalg.inv(x),
+        "index": lambda: x[5],
+        "list": lambda: x[[0, 7]],
+        "assignment": lambda: _set(x, [0, 9], 1),
+        "operator": lambda: ~x,
+        "method": lambda: x.sum(axis=7),
+        "conversion": lambda: float(x),
+        "NumPy's function": lambda: np.sum(x, axis=4),
+        "NumPy's ufunc": lambda: np.invert(x),
+        "copy": lambda: x.get(ary=np.zeros(9)),
+        "generator": lambda: cl.random.default_rng(0).normal(size="x"),
+    }
+    assert {name: _frames(mistake) for name, mistake in mistakes.items()} == dict.fromkeys(
+        mistakes, []
+    )
+
+
+def test_tracebacks_keep_the_frames_of_callbacks():
+    x = xp.arange(6.0).reshape(2, 3)
+
+    def callback(row):
+        return row[7]
+
+    with pytest.raises(IndexError) as caught:
+        xp.apply_along_axis(callback, 1, x)
+    assert caught.traceback[-1].name == "callback"
+
+
+def test_full_tracebacks_on_demand():
+    code = "from pygpu import xp; xp.zeros(-1)"
+    environment = {**os.environ, "PYGPU_FULL_TRACEBACKS": "1"}
+    shown = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    ).stderr
+    assert shown.count("  File ") > 1 and "_creation.py" in shown

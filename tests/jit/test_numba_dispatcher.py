@@ -216,6 +216,21 @@ with warnings.catch_warnings(record=True) as found:
     twice(np.ones((2, 3), np.float32))
 assert any("low occupancy" in str(w.message) for w in found)
 assert all(issubclass(w.category, NumbaPerformanceWarning) for w in found)
+assert (twice(np.ones((2, 3))) == 2).all()  # float64, which Numba converts
+try:
+    twice(np.ones((2, 3), np.int64))
+    raise SystemExit("float32 is not converted to int64")
+except TypeError:
+    pass
+@cuda.jit
+def nothing(a):
+    a[0] = 1
+for grid in (0, (0, 2), (1, 1, 0)):
+    try:
+        nothing[grid, 32](b)
+        raise SystemExit("an empty grid")
+    except cuda.cudadrv.driver.CudaAPIError as error:
+        assert "at least one block" in str(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -389,10 +389,21 @@ def test_signatures():
     assert parse("void(int64[:], f4[:, ::1])").args[1].layout == "C"
     assert parse("(f8, i4)(f8)").results == (np.dtype("f8"), np.dtype("i4"))
     assert parse("UniTuple(f8, 2)(i4)").results == (np.dtype("f8"),) * 2
+    assert parse('void(Array(f8, 2, "F"), i4)').args == (float64[::1, :], int32)
     assert parse((int32, np.float64)).args == (int32, float64)
     assert float32(1.1) == np.float32(1.1) and type(int32(7.9)) is np.int32
     assert np.dtype(TYPES["intp"]) == np.int64 and np.dtype(TYPES["boolean"]) == bool
-    for wrong in ("f4(", "f4(g4)", "f4[0](f4)", "f4(f4[1:])", "f4(f4(f4))", "1", "f4[::2](f4)"):
+    for wrong in (
+        "f4(",
+        "f4(g4)",
+        "f4[0](f4)",
+        "f4(f4[1:])",
+        "f4(f4(f4))",
+        "1",
+        "f4(Array(f4, 1))",
+        "f4(Array(f4, 1, 'Q'))",
+        "f4[::2](f4)",
+    ):
         with pytest.raises(TypeError, match="signature"):
             parse(wrong)
 

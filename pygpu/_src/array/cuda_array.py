@@ -21,7 +21,7 @@ import numpy as np
 
 from pygpu import _array, _cuda
 from pygpu._src.codegen.dtypes import is_of_ml_dtypes, native
-from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.codegen.fastpath import fastpath, public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
@@ -70,6 +70,7 @@ __all__ = [
 ]
 
 
+@public_methods
 class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     """An array in the memory of a CUDA device.
 

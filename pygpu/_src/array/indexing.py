@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.codegen.fastpath import fastpath, public_methods
 from pygpu._src.util.lazy import lazy
 
 from . import layout
@@ -18,6 +18,7 @@ from .primitives import warn_of_real
 from .ufuncs import same_device, without_overlap
 
 
+@public_methods
 class Indexing(ArrayCore[_ScalarT_co]):
     """``a[...]``, ``a[...] = b``, ``len(a)``, iteration."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, overload
 import numpy as np
 
 from pygpu import _array
+from pygpu._src.codegen.fastpath import public_methods
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 from pygpu.version import ARRAY_API
@@ -80,8 +81,10 @@ class _NoBackend:
 
 
 _array._register("arrays", no_backend=_NoBackend())
+_REDUCTION = "pygpu._src.array.reduction"
 
 
+@public_methods
 class ArrayBase(Shaping[_ScalarT_co]):
     """The base of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
 
@@ -289,7 +292,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
     # ---- reductions: reduction.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
-        return lazy("pygpu._src.array.reduction").reduce(kind, self, axis, **options)
+        return lazy(_REDUCTION).reduce(kind, self, axis, **options)
 
     def sum(
         self,
@@ -301,8 +304,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Any:
         """Sum over axes (None: all), as numpy.sum; small integers are summed in int64."""
-        return self._reduce(
-            "sum", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        return lazy(_REDUCTION).reduce(
+            "sum", self, axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
         )
 
     def prod(
@@ -315,8 +318,15 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Any:
         """Product over axes, as numpy.prod."""
-        return self._reduce(
-            "prod", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        return lazy(_REDUCTION).reduce(
+            "prod",
+            self,
+            axis,
+            dtype=dtype,
+            out=out,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
         )
 
     def min(
@@ -328,8 +338,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Self:
         """Least item over axes, as numpy.min: NaN propagates."""
-        least: Self = self._reduce(
-            "min", axis, out=out, keepdims=keepdims, initial=initial, where=where
+        least: Self = lazy(_REDUCTION).reduce(
+            "min", self, axis, out=out, keepdims=keepdims, initial=initial, where=where
         )
         return least
 
@@ -342,24 +352,24 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Self:
         """Greatest item over axes, as numpy.max: NaN propagates."""
-        greatest: Self = self._reduce(
-            "max", axis, out=out, keepdims=keepdims, initial=initial, where=where
+        greatest: Self = lazy(_REDUCTION).reduce(
+            "max", self, axis, out=out, keepdims=keepdims, initial=initial, where=where
         )
         return greatest
 
     def argmin(self, axis: int | None = None, out: _Out = None, keepdims: bool = False) -> Any:
         """Index of the first least item along an axis, of the flat array for None."""
-        return self._reduce("argmin", axis, out=out, keepdims=keepdims)
+        return lazy(_REDUCTION).reduce("argmin", self, axis, out=out, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, out: _Out = None, keepdims: bool = False) -> Any:
         """Index of the first greatest item along an axis, of the flat array for None."""
-        return self._reduce("argmax", axis, out=out, keepdims=keepdims)
+        return lazy(_REDUCTION).reduce("argmax", self, axis, out=out, keepdims=keepdims)
 
     def ptp(
         self, axis: int | tuple[int, ...] | None = None, out: _Out = None, keepdims: bool = False
     ) -> Self:
         """Greatest minus least item over axes."""
-        found: Self = self._reduce("ptp", axis, out=out, keepdims=keepdims)
+        found: Self = lazy(_REDUCTION).reduce("ptp", self, axis, out=out, keepdims=keepdims)
         return found
 
     def mean(
@@ -371,7 +381,9 @@ class ArrayBase(Shaping[_ScalarT_co]):
         where: _Where = None,
     ) -> Any:
         """Arithmetic mean over axes, as numpy.mean."""
-        return self._reduce("mean", axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+        return lazy(_REDUCTION).reduce(
+            "mean", self, axis, dtype=dtype, out=out, keepdims=keepdims, where=where
+        )
 
     def var(
         self,
@@ -386,8 +398,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """Variance over axes, as numpy.var."""
         if mean is not None:
             return _numpy.var(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
-        return self._reduce(
-            "var", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        return lazy(_REDUCTION).reduce(
+            "var", self, axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
         )
 
     def std(
@@ -403,8 +415,8 @@ class ArrayBase(Shaping[_ScalarT_co]):
         """Standard deviation over axes, as numpy.std."""
         if mean is not None:
             return _numpy.std(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
-        return self._reduce(
-            "std", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        return lazy(_REDUCTION).reduce(
+            "std", self, axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
         )
 
     # ---- scans, sorting, products

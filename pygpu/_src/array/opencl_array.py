@@ -21,7 +21,7 @@ import numpy as np
 from pygpu import _array, _opencl
 from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
-from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.codegen.fastpath import fastpath, public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
@@ -90,6 +90,7 @@ class DoubleDowncastWarning(UserWarning):
     an error."""
 
 
+@public_methods
 class Array(ArrayTypes[_ScalarT_co]):
     """An array in the memory of an OpenCL device.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.fastpath import fastpath
+from pygpu._src.codegen.fastpath import fastpath, public_methods
 from pygpu._src.util.lazy import lazy
 
 from . import elementwise, launch_cache, layout, primitives, ufuncs
@@ -61,6 +61,7 @@ def _sequence(args: tuple[Any, ...]) -> Any:
 _array._register("arrays", flags=tuple(Flags(bool(n & 1), bool(n & 2)) for n in range(4)))
 
 
+@public_methods
 class Shaping(Indexing[_ScalarT_co]):
     """Views and copies of other shape, order or dtype."""
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from pygpu._array import FastPath
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_C = TypeVar("_C", bound=type)
 
 _traced: dict[FunctionType, Any] = {}  # one object for all names and modules of a function
 
@@ -37,3 +38,12 @@ def traceable(namespace: dict[str, Any], names: Sequence[str]) -> None:
                     function.__module__ = namespace["__name__"]
                 _traced[function] = FastPath("traced", function)
             namespace[name] = _traced[function]
+
+
+def public_methods(cls: _C) -> _C:
+    """Make a class whose methods hide pygpu's frames in the tracebacks of mistakes, as functions
+    with a fast path do."""
+    for name, value in list(vars(cls).items()):
+        if type(value) is FunctionType and (name.startswith("__") or not name.startswith("_")):
+            setattr(cls, name, FastPath("python", value))
+    return cls

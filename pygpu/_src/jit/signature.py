@@ -446,6 +446,8 @@ def _node(node: ast.expr, whole: str) -> Any:
             return _tuple(node, whole)
         if isinstance(node.func, ast.Name) and node.func.id == "CPointer" and len(node.args) == 1:
             return PointerType(_node(node.args[0], whole))
+        if isinstance(node.func, ast.Name) and node.func.id == "Array":
+            return _array(node, whole)
         head = _node(node.func, whole)
         args = tuple(_node(item, whole) for item in node.args)
         if isinstance(head, (Signature, ArrayType)) or any(
@@ -459,6 +461,19 @@ def _node(node: ast.expr, whole: str) -> Any:
         left, right = _node(node.left, whole), _node(node.right, whole)
         return Signature(right, left.items if isinstance(left, TupleType) else (left,))
     raise TypeError(f"signature {whole!r}: {ast.unparse(node)!r} is not a type")
+
+
+def _array(node: ast.Call, whole: str) -> ArrayType:
+    """Return the type that Numba writes ``Array(float32, 2, "C")``."""
+    values = [item.value for item in node.args[1:] if isinstance(item, ast.Constant)]
+    if len(node.args) == 3 and len(values) == 2:
+        base, (ndim, layout) = _node(node.args[0], whole), values
+        if isinstance(base, ScalarType) and isinstance(ndim, int) and layout in ("A", "C", "F"):
+            return ArrayType(base, ndim, layout)
+    raise TypeError(
+        f"signature {whole!r}: {ast.unparse(node)} is not a type; an array is Array(dtype, number "
+        "of axes, 'A', 'C' or 'F')"
+    )
 
 
 def _tuple(node: ast.Call, whole: str) -> TupleType:

@@ -17,6 +17,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._src.array import launch_cache
 from pygpu._src.array.device import Device, as_device
+from pygpu._src.codegen.fastpath import public_methods
 from pygpu._src.util.public import publish
 
 from . import distributions, random_arguments, random_sequences
@@ -39,6 +40,7 @@ __all__ = ["Generator", "default_rng"]
 _Parameter = tuple[str, Any, str]  # name, value, rule of random_arguments.CHECKS
 
 
+@public_methods
 class Generator:
     """numpy.random.Generator's methods, whose results are arrays on a device.
 

@@ -55,6 +55,10 @@ from .written import check_outputs, writable_inputs, written_parameters
 
 DType = np.dtype[Any]
 
+narrow_on_cuda = False
+"""Set by pygpu.compat: with target="cuda", arguments for which there is no loop are converted for
+the first one whose inputs can be cast to them (float64 to float32), as Numba does."""
+
 
 class GUFunc(loops.LoopAttributes):
     """A Python function that is applied to the last axes of arrays, like NumPy's generalized
@@ -312,6 +316,9 @@ class GUFunc(loops.LoopAttributes):
             try:
                 return loops.find(self._name, self._loops, kinds)
             except TypeError:
+                for loop in self._loops if narrow_on_cuda and self.target == "cuda" else ():
+                    if all(map(np.can_cast, loop.inputs, loops.promoted(kinds))):
+                        return loop
                 loose = [_python_kind(a, k) for a, k in zip(inputs, kinds)]
                 if all(a is b for a, b in zip(loose, kinds)):
                     raise
