@@ -14,6 +14,7 @@ import numpy as np
 
 from pygpu._array import GPUArray as _GPUArray
 from pygpu._src.array import elementwise
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
 
 if TYPE_CHECKING:
@@ -301,3 +302,6 @@ def hankel_01(
     h0, h1 = x._new(x.shape, x.dtype, None, queue), x._new(x.shape, x.dtype, None, queue)
     kernel((h0, h1, x), None, None, queue)
     return h0, h1
+
+
+_public_functions(globals(), __all__)

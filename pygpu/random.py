@@ -18,6 +18,7 @@ from typing import Any as _Any
 from typing import Final as _Final
 
 from pygpu._src.array.device import default_device as _default_device
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels.bit_generator import Philox4x32
 from pygpu._src.user_kernels.generator import Generator, default_rng
 
@@ -219,3 +220,5 @@ if TYPE_CHECKING:
 else:
     # The methods of Generator that are functions of numpy.random with the same parameters.
     globals().update({name: _function(name) for name in __all__ if name not in globals()})
+
+_public_functions(globals(), __all__)

@@ -21,6 +21,7 @@ import numpy as np
 
 from pygpu._src.array import ufuncs
 from pygpu._src.array.routines.special import call, keep, log_softmax, logsumexp, softmax
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 
 if TYPE_CHECKING:
     from pygpu._array import GPUArray
@@ -981,3 +982,5 @@ ivp: _Derivative = _derivative(iv, 1.0, "iv", "DLMF 10.29.5")
 kvp: _Derivative = _derivative(kv, 1.0, "kv", "DLMF 10.29.5")
 h1vp: _Derivative = _derivative(hankel1, -1.0, "hankel1", "DLMF 10.6.7")
 h2vp: _Derivative = _derivative(hankel2, -1.0, "hankel2", "DLMF 10.6.7")
+
+_public_functions(globals(), __all__)

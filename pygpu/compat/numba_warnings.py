@@ -1,4 +1,4 @@
-"""Numba's warnings about performance, as numba.config asks for them, and what else it does in calls:
+"""Numba's warnings about performance, as numba.config asks for them, and its other habits in calls:
 an error for an empty grid, conversions of arguments."""
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
 
 from . import driver
@@ -133,3 +134,6 @@ def modf(arg: GPUArray[Any], stream: Stream = None) -> tuple[Floating, Floating]
 def modf(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(fractions, whole numbers), with the sign of arg."""
     return functions.split("modf", arg, stream_of(stream, "modf"))
+
+
+_public_functions(globals(), __all__)

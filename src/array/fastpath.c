@@ -147,11 +147,57 @@ void arr_hide_frames(void) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* Whether the error that is set was raised by pygpu's own code. */
+static int is_own_error(void) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyTracebackObject *last = (PyTracebackObject *)traceback;
+    while (last != NULL && last->tb_next != NULL) {
+        last = last->tb_next;
+    }
+    int own = last != NULL && is_own_frame(last->tb_frame);
+    PyErr_Restore(type, value, traceback);
+    return own;
+}
+
+/* A function that is called without an array, or with another out=, fails when it first looks at
+ * it: says what is missing. Checking only then costs correct calls nothing. */
+static void explain_missing_array(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    PyObject *name = ((PyFunctionObject *)function)->func_name, *out = NULL;
+    int arrays = 0;
+    for (Py_ssize_t i = 0; i < nargs + named; i++) {
+        arrays += arr_is_array(args[i]);
+        if (i >= nargs &&
+            PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i - nargs), "out") == 0) {
+            out = args[i];
+        }
+    }
+    int wrong_out = out != NULL && out != Py_None && !arr_is_array(out);
+    if (nargs + named == 0 || (arrays && !wrong_out) || !is_own_error()) {
+        return;
+    }
+    PyErr_Clear();
+    if (wrong_out) {
+        PyErr_Format(PyExc_TypeError, "%U: out must be an array on the device, not %s", name,
+                     Py_TYPE(out)->tp_name);
+    } else {
+        PyErr_Format(PyExc_TypeError,
+                     "%U: an array on a device is needed, not %s; see pygpu.xp.asarray()", name,
+                     Py_TYPE(args[0])->tp_name);
+    }
+}
+
 /* Calls a Python function of pygpu for the program. */
 static PyObject *call_python(PyObject *function, PyObject *const *args, size_t nargsf,
                              PyObject *kwnames) {
     PyObject *result = PyObject_Vectorcall(function, args, nargsf, kwnames);
     if (PG_UNLIKELY(result == NULL)) {
+        if (PyFunction_Check(function) && (PyErr_ExceptionMatches(PyExc_AttributeError) ||
+                                           PyErr_ExceptionMatches(PyExc_StopIteration))) {
+            explain_missing_array(function, args, PyVectorcall_NARGS(nargsf), kwnames);
+        }
         arr_hide_frames();
     }
     return result;

@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 import pygpu as cl
+import pygpu.array
+import pygpu.fft
+import pygpu.linalg
 import pygpu.random
 from pygpu import xp
 
@@ -428,6 +431,39 @@ def test_tracebacks_of_mistakes_have_no_frames_of_pygpu(make):
     )
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: cl.linalg.inv(np.eye(2)),
+        lambda x: cl.linalg.svd(a=3),
+        lambda x: cl.linalg.tensordot(np.eye(2), np.eye(2)),
+        lambda x: cl.fft.fft([1, 2]),
+        lambda x: cl.array.diff(None),
+    ],
+)
+def test_functions_of_arrays_say_that_there_is_none(call):
+    with pytest.raises(TypeError, match=r"\w+: an array on a device is needed, not \w+") as caught:
+        call(None)
+    assert len(caught.traceback) == 2
+
+
+def test_an_out_that_is_not_an_array_is_named():
+    x = xp.arange(3.0)
+    for function in (xp.cumulative_sum, xp.nanmedian, x.cumprod):
+        args = () if function == x.cumprod else (x,)
+        with pytest.raises(TypeError, match="out must be an array on the device, not tuple"):
+            function(*args, out=(1,))
+
+
+def test_errors_of_the_programs_own_objects_stay():
+    class Index:
+        def __index__(self):
+            return self.missing
+
+    with pytest.raises(AttributeError, match="missing"):
+        xp.zeros(Index())
+
+
 def test_tracebacks_keep_the_frames_of_callbacks():
     x = xp.arange(6.0).reshape(2, 3)
 
@@ -446,3 +482,34 @@ def test_full_tracebacks_on_demand():
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True
     ).stderr
     assert shown.count("  File ") > 1 and "_creation.py" in shown
+
+
+def test_arrays_whose_items_share_memory_are_read_only(make):
+    x = make(np.arange(3.0))
+    b = np.broadcast_to(x, (4, 3))
+    ones = make(np.ones((4, 3)))
+    writes = {
+        "item": lambda: _set(b, 0, 9),
+        "items": lambda: _set(b, Ellipsis, ones),
+        "list": lambda: _set(b, [0, 1], 5),
+        "mask": lambda: _set(b, b > 1, 5),
+        "in place": lambda: operator.iadd(b, 1),
+        "out": lambda: np.add(ones, 1, out=b),
+        "sum": lambda: np.sum(ones, axis=0, out=np.broadcast_to(make(np.float64(0)), (3,))),
+        "running sum": lambda: np.cumsum(ones, axis=0, out=b),
+        "matrix product": lambda: np.matmul(np.ones((4, 4)), ones, out=b),
+        "fill": lambda: b.fill(0),
+        "host": lambda: b.set(np.ones((4, 3))),
+        "sort": lambda: b.sort(axis=0),
+    }
+    for name, write in writes.items():
+        for _ in range(2):  # not even once more, when the kernel is known
+            with pytest.raises(ValueError, match="read-only"):
+                write()
+                pytest.fail(name)
+    assert (x.get() == np.arange(3)).all()
+    c = b.copy()
+    c += 1
+    assert (c.get() == np.arange(3) + np.ones((4, 1))).all()
+    np.broadcast_to(x, (1, 3)).fill(7)
+    assert (x.get() == 7).all()

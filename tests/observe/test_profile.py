@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+import inspect
 import json
 import os
 import shutil
@@ -294,6 +296,22 @@ def test_decorators(make):
     assert names(plain.profile) == ["pg_run_negative"]
     limited(x)
     assert limited.profile.left_out == 1
+
+    @pygpu.profile
+    async def later(a):
+        await asyncio.sleep(0)
+        return np.negative(a)
+
+    assert inspect.iscoroutinefunction(later)
+    assert (asyncio.run(later(x)).get() == -1).all()
+    assert names(later.profile) == ["pg_run_negative"]
+
+    def each(a):
+        yield np.negative(a)
+
+    for wrong in (lambda: pygpu.profile(each), lambda: pygpu.benchmark(each, x)):
+        with pytest.raises(TypeError, match="each.* called"):
+            wrong()
 
 
 def test_threads(make):

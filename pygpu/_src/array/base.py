@@ -448,6 +448,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         """Copy from a host array with the same dtype and size. Returns the event."""
         ary = np.asarray(ary)
         self._check_like(ary, call)
+        layout.check_writable(self, call)
         if self.size == 0:
             return None
         if not (self._c_contiguous or self._f_contiguous):

@@ -21,7 +21,7 @@ import numpy as np
 
 from pygpu import _array, _cuda
 from pygpu._src.codegen.dtypes import is_of_ml_dtypes, native
-from pygpu._src.codegen.fastpath import fastpath, public_methods
+from pygpu._src.codegen.fastpath import fastpath, public_functions, public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
@@ -678,5 +678,6 @@ def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = No
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")
+public_functions(globals(), __all__)
 
 chains.start()

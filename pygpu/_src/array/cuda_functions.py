@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu import _cuda
+from pygpu._src.codegen.fastpath import public_functions
 from pygpu._src.util.public import publish
 
 from . import ufuncs
@@ -434,3 +435,4 @@ def subset_max(subset: GPUArray[Any], a: _ArrayT, stream: _Stream = None) -> _Ar
 
 
 publish(globals(), __all__, "pygpu.cuda.gpuarray")
+public_functions(globals(), __all__)

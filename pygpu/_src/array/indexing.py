@@ -83,6 +83,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
         value: an array on the device or the host, or a number; it broadcasts to the items, and is
         converted to the array's dtype as by astype(). Raises IndexError, ValueError, TypeError.
         """
+        layout.check_writable(self, "setitem")
         if isinstance(value, GPUArray):
             warn_of_real(value.dtype, self.dtype)
         if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:

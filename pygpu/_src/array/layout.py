@@ -324,6 +324,18 @@ def axis_argument(axis: Any) -> Any:
     return axis
 
 
+def check_writable(array: Any, call: str) -> None:
+    """Raise ValueError for an array in which one item in memory occurs at several indices along an
+    axis: threads would write it at the same time."""
+    if not array._c_contiguous and any(
+        s == 0 and n > 1 for n, s in zip(array.shape, array.strides)
+    ):
+        raise ValueError(
+            f"{call}: the array is read-only, because some of its items share their memory, as "
+            "those of broadcast_to() do; write to its copy()"
+        )
+
+
 def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
     """Return nonnegative axes from None (all), an int or a tuple. Raises ValueError if repeated."""
     if axes is None:

@@ -35,6 +35,7 @@ def _check_operands(a: Any, b: Any) -> None:
 def _check_out(out: Any, shape: Shape, number: np.dtype[Any]) -> None:
     if not primitives.is_array(out) or out.shape != shape:
         raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
+    layout.check_writable(out, "matmul")
     if not np.can_cast(number, out.dtype, "same_kind"):
         raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
 

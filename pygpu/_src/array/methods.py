@@ -14,7 +14,10 @@ from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
 from pygpu.version import ARRAY_API
 
-from . import operators  # noqa: F401 - gives the C slots their work
+from . import (
+    layout,
+    operators,  # noqa: F401 - gives the C slots their work
+)
 from .base import _ScalarT_co
 from .shaping import Shaping
 
@@ -454,6 +457,7 @@ class ArrayBase(Shaping[_ScalarT_co]):
         sort = lazy("pygpu._src.array.sort")
 
         sort.check_kind(kind, stable)
+        layout.check_writable(self, "sort")
         self._copy_from(sort.sort(self, axis, order))
 
     def partition(

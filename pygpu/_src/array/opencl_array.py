@@ -21,7 +21,7 @@ import numpy as np
 from pygpu import _array, _opencl
 from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
-from pygpu._src.codegen.fastpath import fastpath, public_methods
+from pygpu._src.codegen.fastpath import fastpath, public_functions, public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.public import publish
@@ -757,5 +757,6 @@ def as_strided(
 
 
 publish(globals(), ["_unpickle", *__all__], "pygpu.array")
+public_functions(globals(), __all__)
 
 chains.start()

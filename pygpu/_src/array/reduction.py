@@ -266,6 +266,7 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
         raise TypeError(f"{kind}: out must be an array on the same device")
     if out.shape != shape:
         raise ValueError(f"{kind}: out must have shape {shape}, not {out.shape}")
+    layout.check_writable(out, kind)
     if kind in _ORDERED:
         if not np.can_cast(out.dtype, dtype):
             raise TypeError(f"{kind}: out must be of {dtype} or a smaller integer dtype")

@@ -315,6 +315,7 @@ class Shaping(Indexing[_ScalarT_co]):
         """Set all items to a number. Returns the array."""
         if isinstance(value, np.ndarray):
             value = value[()]
+        layout.check_writable(self, "fill")
         if (
             self.size
             and not wait_for

@@ -297,6 +297,7 @@ def _check_outputs(name: str, outs: Sequence[Any]) -> None:
     for o in outs:
         if not isinstance(o, GPUArray):
             raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
+        layout.check_writable(o, name)
 
 
 def _compare_records(

@@ -16,6 +16,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
 
 _traced: dict[FunctionType, Any] = {}  # one object for all names and modules of a function
+_public: dict[Any, FunctionType] = {}  # the functions behind those of public_functions()
 
 
 def fastpath(name: str) -> Callable[[_F], _F]:
@@ -31,13 +32,28 @@ def traceable(namespace: dict[str, Any], names: Sequence[str]) -> None:
     """Make a module's functions with these names traceable by pygpu.fuse. Users and pickle find
     each of them in the first module that this is called for."""
     for name in names:
-        function = namespace[name]
+        function = plain(namespace[name])
         if type(function) is FunctionType:
             if function not in _traced:
                 if function.__module__.startswith("pygpu."):  # not NumPy's own function
                     function.__module__ = namespace["__name__"]
                 _traced[function] = FastPath("traced", function)
             namespace[name] = _traced[function]
+
+
+def plain(function: Any) -> Any:
+    """Return the Python function behind one of public_functions(), anything else as it is."""
+    return _public[function] if type(function) is FastPath and function in _public else function
+
+
+def public_functions(namespace: dict[str, Any], names: Sequence[str]) -> None:
+    """Make a module's functions with these names hide pygpu's frames in the tracebacks of
+    mistakes, as functions with a fast path do."""
+    for name in names:
+        function = namespace[name]
+        if type(function) is FunctionType and function.__module__.startswith("pygpu."):
+            namespace[name] = FastPath("python", function)
+            _public[namespace[name]] = function
 
 
 def public_methods(cls: _C) -> _C:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import time
@@ -126,6 +127,11 @@ def benchmark(
         raise TypeError(
             f"benchmark: a function is needed, not {type(function).__name__}; pass the function "
             "and its arguments: benchmark(f, x)"
+        )
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise TypeError(
+            f"benchmark: the body of {function.__name__} does not run when it is called; pass a "
+            "function that runs it, such as lambda: asyncio.run(f()) or lambda: list(f())"
         )
     count = None if repeat is None else _count("repeat", repeat, 1)
     warmup = _count("warmup", warmup, 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import json
 import os
 import threading
@@ -469,14 +470,33 @@ def profile(function: Any = None, /, *, nvtx: bool | None = None, limit: int = _
 
 
 def _decorated(function: Callable[..., Any], nvtx: bool | None, limit: int) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def profiled(*args: Any, **kwargs: Any) -> Any:
-        recorded = Profile(nvtx, limit)
-        setattr(profiled, "profile", recorded)  # noqa: B010
-        with recorded:
-            return function(*args, **kwargs)
+    profiled: Any
 
-    return profiled
+    def new() -> Profile:
+        profiled.profile = Profile(nvtx, limit)
+        found: Profile = profiled.profile
+        return found
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def profiled(*args: Any, **kwargs: Any) -> Any:
+            with new():
+                return await function(*args, **kwargs)
+    elif inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"profile: {function.__name__} is a generator, whose body does not run when it is "
+            "called; profile the loop over it: with pygpu.profile() as p: ..."
+        )
+    else:
+
+        @functools.wraps(function)
+        def profiled(*args: Any, **kwargs: Any) -> Any:
+            with new():
+                return function(*args, **kwargs)
+
+    found: Callable[..., Any] = profiled
+    return found
 
 
 publish(globals(), ["profile"], "pygpu")

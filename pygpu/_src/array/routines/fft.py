@@ -13,6 +13,7 @@ import numpy as np
 from pygpu._src.array import layout, primitives
 from pygpu._src.array.fft import replay, transform
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.fastpath import public_functions
 from pygpu._src.util.public import publish
 
 from . import fft_library, host_fallback, manipulation
@@ -505,3 +506,4 @@ def table() -> dict[Any, Callable[..., Any]]:
 
 
 publish(globals(), __all__, "pygpu.fft")
+public_functions(globals(), __all__)

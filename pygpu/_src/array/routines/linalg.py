@@ -29,6 +29,7 @@ from pygpu._src.array.factorization.launches import (
 )
 from pygpu._src.array.precision import precision
 from pygpu._src.array.reduction import reduce
+from pygpu._src.codegen.fastpath import public_functions
 from pygpu._src.util.public import publish
 
 from . import factorizations, host_fallback, joining, manipulation
@@ -580,3 +581,4 @@ def table() -> dict[Any, Callable[..., Any]]:
 
 
 publish(globals(), __all__, "pygpu.linalg")
+public_functions(globals(), __all__)

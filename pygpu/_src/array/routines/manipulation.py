@@ -1,8 +1,7 @@
 """NumPy's functions that rearrange: flip, roll, repeat, tile, broadcast_to, tril, meshgrid, ...
 
 Where possible, results are views (flip, moveaxis, expand_dims, broadcast_to, split); the others
-take one or a few copies on the device. Views of broadcast_to() are writable, which sets one item
-for many.
+take one or a few copies on the device. Views of broadcast_to() are read-only, as NumPy's.
 """
 
 from __future__ import annotations
@@ -95,7 +94,8 @@ def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def broadcast_to(a: Any, shape: Any) -> Any:
-    """Return a view with another shape, in which items occur at several places."""
+    """Return a view with another shape, in which items occur at several places. It is read-only:
+    layout.check_writable()."""
     shape = layout.as_shape(shape, "broadcast_to")
     return a._view(shape, layout.broadcast_strides(a.shape, a.strides, shape), a.offset)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pygpu._src.array import ufuncs
 from pygpu._src.array.methods import ArrayBase
+from pygpu._src.codegen.fastpath import public_functions
 from pygpu._src.util.public import publish
 
 from . import joining
@@ -504,3 +505,4 @@ def cumsum(
 
 
 publish(globals(), __all__, "pygpu.array")
+public_functions(globals(), __all__)

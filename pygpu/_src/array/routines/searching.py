@@ -272,6 +272,8 @@ def _unique(
     equal_nan: bool = True,
     **options: Any,
 ) -> Any:
+    return_index, return_inverse = bool(return_index), bool(return_inverse)
+    return_counts = bool(return_counts)  # keys of kernels
     if axis is not None and ar.ndim == 1:
         axis = layout.normalize_axis(axis, 1)
     elif axis is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import elementwise, launch_cache, ufuncs
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.fastpath import plain
 from pygpu._src.codegen.special import FUNCTIONS, argument_code, expression
 from pygpu._src.util.public import publish
 from pygpu._src.util.wording import counted
@@ -176,7 +177,7 @@ def name_of(function: Any) -> str | None:
     object."""
     if isinstance(function, np.ufunc):
         return of_scipy(function)
-    found = _functions.get(function)
+    found = _functions.get(plain(function))
     if found is None and str(getattr(function, "__module__", None)).startswith("scipy.special."):
         name: str = function.__name__
         return name if name in _PYTHON_FUNCTIONS else None
