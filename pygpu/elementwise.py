@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from pygpu import _opencl
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import (  # noqa: F401 - as in PyOpenCL's module
     ScalarArg,
@@ -54,6 +55,7 @@ __all__ = [
 _slice = slice
 
 
+@_public_methods
 class ElementwiseKernel:
     """A kernel that runs a snippet of C for each item of arrays.
 

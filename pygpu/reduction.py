@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu import _opencl
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import OPENCL, language_for
@@ -57,6 +58,7 @@ __all__ = [
 _slice = slice
 
 
+@_public_methods
 class ReductionKernel:
     """A reduction of the values of an expression over the items of arrays.
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from pygpu import _opencl
 from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.language import OPENCL, language_for
 from pygpu._src.user_kernels.reductions import converted
@@ -56,6 +57,7 @@ class ScanPerformanceWarning(UserWarning):
     """PyOpenCL's warning about a scan on a slow device; pygpu never issues it."""
 
 
+@_public_methods
 class GenericScanKernelBase:
     """The base of the scan kernels.
 
@@ -163,12 +165,14 @@ class GenericScanKernelBase:
         return self._stage(1)
 
 
+@_public_methods
 class GenericScanKernel(GenericScanKernelBase):
     """A scan in one or two launches."""
 
     __doc__ = f"{__doc__}\n{GenericScanKernelBase.__doc__}"
 
 
+@_public_methods
 class GenericDebugScanKernel(GenericScanKernelBase):
     """The same with one work-item, item by item: slow, but easy to follow with printf."""
 
@@ -176,6 +180,7 @@ class GenericDebugScanKernel(GenericScanKernelBase):
     _serial = True
 
 
+@_public_methods
 class _ArrayScanKernel(GenericScanKernelBase):
     """A scan of one array.
 

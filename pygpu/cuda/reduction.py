@@ -18,6 +18,7 @@ import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.reduction import Reduction
@@ -50,6 +51,7 @@ _slice = slice
 _MOST_THREADS = 1024
 
 
+@_public_methods
 class ReductionKernel:
     """A reduction of the values of an expression over the items of arrays.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.user_kernels.language import CUDA
 from pygpu._src.user_kernels.scan import Scan
 from pygpu._src.user_kernels.snippet import kernel_repr
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
+@_public_methods
 class _ScanKernel:
     """A scan of one-dimensional arrays.
 

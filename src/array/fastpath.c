@@ -133,6 +133,30 @@ static int is_mistake(PyObject *type) {
     return 0;
 }
 
+/* Removes pygpu's own exceptions from the contexts of an error ("During handling of the above
+ * exception, ..."): those of the program's remain. */
+static void drop_own_contexts(PyObject *value) {
+    PyObject *cause = PyException_GetCause(value);
+    PyObject *context = cause == NULL ? PyException_GetContext(value) : NULL;
+    int changed = 0;
+    while (context != NULL) {
+        PyObject *traceback = PyException_GetTraceback(context);
+        int own = traceback != NULL && is_own_frame(((PyTracebackObject *)traceback)->tb_frame);
+        Py_XDECREF(traceback);
+        if (!own) {
+            break;
+        }
+        Py_SETREF(context, PyException_GetContext(context));
+        changed = 1;
+    }
+    if (changed) {
+        PyException_SetContext(value, context); /* takes the reference */
+    } else {
+        Py_XDECREF(context);
+    }
+    Py_XDECREF(cause);
+}
+
 void arr_hide_frames(void) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -143,6 +167,9 @@ void arr_hide_frames(void) {
         }
         Py_XINCREF(rest);
         Py_SETREF(traceback, rest);
+        if (value != NULL && PyExceptionInstance_Check(value)) {
+            drop_own_contexts(value);
+        }
     }
     PyErr_Restore(type, value, traceback);
 }

@@ -475,6 +475,20 @@ def test_tracebacks_keep_the_frames_of_callbacks():
     assert caught.traceback[-1].name == "callback"
 
 
+def test_errors_have_no_context_of_pygpu_but_that_of_the_program():
+    x = xp.arange(6.0).reshape(2, 3)
+    with pytest.raises(ValueError) as caught:
+        xp.sum(x, axis=(0, 7))
+    assert caught.value.__context__ is None
+    own = KeyError("the program's")
+    with pytest.raises(ValueError) as caught:
+        try:
+            raise own
+        except KeyError:
+            xp.sum(x, axis=(0, 7))
+    assert caught.value.__context__ is own
+
+
 def test_full_tracebacks_on_demand():
     code = "from pygpu import xp; xp.zeros(-1)"
     environment = {**os.environ, "PYGPU_FULL_TRACEBACKS": "1"}

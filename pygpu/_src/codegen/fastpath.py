@@ -58,8 +58,9 @@ def public_functions(namespace: dict[str, Any], names: Sequence[str]) -> None:
 
 def public_methods(cls: _C) -> _C:
     """Make a class whose methods hide pygpu's frames in the tracebacks of mistakes, as functions
-    with a fast path do."""
+    with a fast path do; except __call__, whose every call this would slow down a little."""
     for name, value in list(vars(cls).items()):
-        if type(value) is FunctionType and (name.startswith("__") or not name.startswith("_")):
+        public = name.startswith("__") or not name.startswith("_")
+        if type(value) is FunctionType and public and name != "__call__":
             setattr(cls, name, FastPath("python", value))
     return cls

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.c_types import (  # noqa: F401 - as in PyCUDA's module
     ScalarArg,
@@ -42,6 +43,7 @@ __all__ = [
 _slice = slice
 
 
+@_public_methods
 class ElementwiseKernel:
     """A kernel that runs a snippet of CUDA C++ for each item of arrays.
 
