@@ -32,6 +32,14 @@ def test_compile_prepares_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     assert k.compile("void(float32[::1], int64)") is made
 
 
+def test_overloads_have_the_declared_signatures_before_a_call() -> None:
+    @cuda.jit(["void(float32[:])", "void(int32[:])"])
+    def k(a):  # type: ignore[no-untyped-def]
+        a[0] = 1
+
+    assert [kinds[0].dtype for kinds in k.overloads] == ["float32", "int32"]
+
+
 def test_compile_checks_the_signature() -> None:
     @cuda.jit("void(int32[:])")
     def k(a):  # type: ignore[no-untyped-def]

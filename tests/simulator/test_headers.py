@@ -142,22 +142,30 @@ def prune(tmp_path_factory):
     function = ctypes.CDLL(str(path)).sim_prune
     function.restype = ctypes.c_size_t
 
-    def call(text):
+    def call(text, rewritten=False):
         data = ctypes.create_string_buffer(text.encode())
-        length = function(data, ctypes.c_size_t(len(data) - 1))
+        length = function(data, ctypes.c_size_t(len(data) - 1), ctypes.c_bool(rewritten))
         return data.raw[:length].decode()
 
     return call
 
 
-def unit(names, text):
-    return f'static_assert(true, "pygpu_if " "{names}"); {text} static_assert(true, "pygpu_end");'
+def unit(names, text, kind="pygpu_if "):
+    return f'static_assert(true, "{kind}" "{names}"); {text} static_assert(true, "pygpu_end");'
 
 
 def test_unused_units_are_dropped(prune):
     text = unit("a", "int a();") + unit("b c", "int b(), c();") + "\nint x = c();\n"
     assert "int a" not in prune(text)
     assert "int b" in prune(text)
+
+
+def test_late_units_are_dropped_from_the_rewritten_text_alone(prune):
+    late = unit("a", "int a();", "pygpu_late") + unit("b", "int b();", "pygpu_late")
+    text = unit("c", "int c();") + late + "int x = b();"
+    assert prune(text) == late + "int x = b();"
+    assert "int a" not in prune(text, True)
+    assert "int b" in prune(text, True) and "int c" in prune(text, True)
 
 
 def test_units_that_used_units_use_stay(prune):
@@ -177,6 +185,8 @@ def test_whole_words_are_compared(prune):
 def test_lines_and_their_markers_stay(prune):
     dropped = unit("a", 'int\na();\n# 7 "file.h"\nint b();\n')
     assert prune(f"{dropped}\nint x;\n").splitlines() == ["", "", '# 7 "file.h"', "", "", "int x;"]
+    dropped = unit("a", "void a() {\n#pragma GCC ivdep\n}\n")
+    assert prune(f"{dropped}\nint x;\n").splitlines() == ["", "", "", "", "int x;"]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +210,7 @@ def test_a_pruned_program_still_compiles(prune):
     text = compile_text(COMPILERS[0], source, "-E").stdout
     short = prune(text)
     assert len(short) < len(text) / 5
-    for program in (text, short):
+    for program in (text, short, prune(short, True)):
         result = subprocess.run(
             [COMPILERS[0], *FLAGS, "-fsyntax-only", "-x", "c++-cpp-output", "-"],
             input=program,

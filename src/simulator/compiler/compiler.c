@@ -314,6 +314,8 @@ static void add_compiler_words(Words *words, const CxxCompiler *cxx, const Optio
                                                             * threads */
         words_add(words, "-ftree-vectorize");
         words_add(words, "-fvect-cost-model=dynamic");
+        words_add(words, "--param=vect-epilogues-nomask=0"); /* a second, narrower loop takes long
+                                                              * to compile */
         words_add(words, "-fsplit-loops");
         words_add(words, "-funswitch-loops");
     }
@@ -438,7 +440,8 @@ static bool preprocess_source(Run *self, bool *files) {
     /* Must precede pruning, which leaves no trace of headers that have nothing but macros. */
     *files = good && uses_files(self->preprocessed.data, self->folder);
     if (good)
-        self->preprocessed.size = sim_prune(self->preprocessed.data, self->preprocessed.size);
+        self->preprocessed.size = sim_prune(self->preprocessed.data, self->preprocessed.size,
+                                            false);
     return good;
 }
 
@@ -458,6 +461,7 @@ static bool rewrite_and_compile(Run *self) {
                      self->preprocessed.size, self->input->expressions, self->input->n_expressions,
                      forms, &n_regions))
             return false;
+        self->rewritten.size = sim_prune(self->rewritten.data, self->rewritten.size, true);
         if (!write_file(self, "program.ii", &self->rewritten)) {
             text_printf(self->log, "nvrtc: error: cannot write to %s/program.ii: %s\n",
                         self->folder, strerror(errno));

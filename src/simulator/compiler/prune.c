@@ -7,15 +7,17 @@
  *     static_assert(true, "pygpu_if " "name ...");   and   static_assert(true, "pygpu_end");
  * which are no more than that to a compiler. Names can only be used after their
  * declaration, so one pass from the end to the beginning finds what is needed: a unit stays if one
- * of its names occurs, as a word, in text behind it that stays. */
+ * of its names occurs, as a word, in text behind it that stays.
+ *
+ * Units of "pygpu_late" instead of "pygpu_if " have names that the rewriter may add. They are
+ * dropped in a second pass, from the rewritten text. */
 #include "simulator/compiler/prune.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char unit_begin[] = "\"pygpu_if \" \"";
+static const char unit_begin[] = "\"pygpu_if \" \"", late_begin[] = "\"pygpu_late\" \"";
 static const char unit_end[] = "\"pygpu_end\");";
 static const char assertion[] = "static_assert(true, ";
 
@@ -98,12 +100,12 @@ typedef struct {
 } Unit;
 
 /* Finds the units; -1: out of memory. A unit without an end is ignored. */
-static ptrdiff_t find_units(const char *text, size_t length, Unit **out) {
+static ptrdiff_t find_units(const char *text, size_t length, const char *marker, Unit **out) {
     size_t count = 0, capacity = 0;
     Unit *units = NULL;
     const char *end = text + length, *p = text;
-    while ((p = strstr(p, unit_begin)) != NULL) {
-        const char *names = p + sizeof unit_begin - 1;
+    while ((p = strstr(p, marker)) != NULL) {
+        const char *names = p + strlen(marker);
         const char *quote = memchr(names, '"', (size_t)(end - names));
         const char *stop = quote == NULL ? NULL : strstr(quote, unit_end);
         if (stop == NULL)
@@ -138,9 +140,9 @@ static bool is_needed(const Words *words, const char *p, const char *end) {
     return false;
 }
 
-size_t sim_prune(char *text, size_t length) {
+size_t sim_prune(char *text, size_t length, bool rewritten) {
     Unit *units = NULL;
-    ptrdiff_t count = find_units(text, length, &units);
+    ptrdiff_t count = find_units(text, length, rewritten ? late_begin : unit_begin, &units);
     Words words = {calloc(4096, sizeof(uint64_t)), 4096, 0};
     bool ok = count > 0 && words.slots != NULL;
     size_t after = length; /* where the text after the current unit begins */
@@ -168,7 +170,7 @@ size_t sim_prune(char *text, size_t length) {
                     break;
                 text[to++] = '\n';
                 p = line + 1;
-                if (p < end && *p == '#') {
+                if (p + 1 < end && p[0] == '#' && p[1] == ' ') { /* not a pragma */
                     const char *stop = memchr(p, '\n', (size_t)(end - p));
                     size_t n = stop == NULL ? 0 : (size_t)(stop - p);
                     memmove(text + to, p, n);

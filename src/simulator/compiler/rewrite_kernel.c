@@ -168,17 +168,17 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
                 template_of(form), p, name.data, builtins_of(form), comma, p, own_name.data, n, n,
                 p, name.data);
     if (form == FORM_LOOPS) {
-        text_printf(r->out, "0, &__simL_%u::blocks", n);
+        text_printf(r->out, "0, &__simL_%u::block", n);
     } else if (!blocks || form == FORM_FIBERS) {
         text_printf(r->out, "&__simL_%u::threads, 0", n);
     } else if (form == FORM_STRIDES) {
         text_printf(r->out, "&__simL_%u::threads, ", n);
         text_printf(r->out,
                     "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, "
-                    "const dim3, const unsigned long long, const bool%s%s), &%s sim_w_%s>::blocks",
+                    "const dim3, const unsigned long long, const bool%s%s), &%s sim_w_%s>::block",
                     p, name.data, comma, p, prefix, bare.data + 1);
     } else {
-        text_printf(r->out, "&__simL_%u::threads, &__simL_%u::blocks", n, n);
+        text_printf(r->out, "&__simL_%u::threads, &__simL_%u::block", n, n);
     }
     text_printf(r->out, ", __simL_%u::sizes, __simL_%u::count, (unsigned)(", n, n);
     if (k->bounds != 0)
@@ -328,17 +328,17 @@ static void put_instance(Rewriter *r, const SeenKernel *kernel, size_t i, const 
     const bool blocks = kernel->form != FORM_FIBERS && names_are_independent(r, text);
     const Form form = blocks || kernel->form == FORM_REGIONS ? kernel->form : FORM_FIBERS;
     if (form == FORM_LOOPS)
-        text_printf(&loops, "0, &__simM_%zu::blocks", i);
+        text_printf(&loops, "0, &__simM_%zu::block", i);
     else
         text_printf(&loops, "&__simM_%zu::threads, ", i);
     if (form != FORM_LOOPS && !blocks)
         text_puts(&loops, "0");
     else if (form == FORM_REGIONS)
-        text_printf(&loops, "&__simM_%zu::blocks", i);
+        text_printf(&loops, "&__simM_%zu::block", i);
     else if (form == FORM_STRIDES)
         text_printf(&loops,
                     "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), "
-                    "&%.*ssim_w_%s>::blocks",
+                    "&%.*ssim_w_%s>::block",
                     text, text, (int)at, text, text + at, (int)at, text, text + at);
     text_printf(r->out,
                 " typedef %s<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const "

@@ -444,7 +444,7 @@ void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t
 
 /* Whether a kernel runs as loops between its barriers; otherwise threads that wait are fibers. */
 int sim_kernel_in_regions(const SimKernel *kernel) {
-    return kernel->entry->regions && kernel->entry->blocks != NULL;
+    return kernel->entry->regions && kernel->entry->block != NULL;
 }
 
 /* Registers and similar values are made up so that programs which decide by them work as on a

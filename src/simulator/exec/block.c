@@ -220,12 +220,15 @@ const SimRuntime sim_runtime = {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+static SimTriple block_at(const SimContext *c, unsigned long long number) {
+    const unsigned long long rest = number / c->grid_size.x;
+    return (SimTriple){(unsigned)(number % c->grid_size.x), (unsigned)(rest % c->grid_size.y),
+                       (unsigned)(rest / c->grid_size.y)};
+}
+
 static void block_begin(Worker *worker, unsigned long long number) {
     SimContext *c = &worker->c;
-    const SimLaunch *launch = worker->job->launch;
-    const unsigned long long rest = number / launch->grid.x;
-    c->block = (SimTriple){(unsigned)(number % launch->grid.x), (unsigned)(rest % launch->grid.y),
-                           (unsigned)(rest / launch->grid.y)};
+    c->block = block_at(c, number);
     c->thread = c->cursor = (SimTriple){0, 0, 0};
     c->linear = c->next = 0;
     c->alive = c->threads;
@@ -242,6 +245,7 @@ static void block_begin(Worker *worker, unsigned long long number) {
 /* Runs the threads of a kernel in loops one by one: what `threads` in sim_launch.h does for other
  * kernels. */
 static void threads_singly(SimContext *c, const SimEntry *entry) {
+    c->alone = 1;
     for (; c->next < c->threads; c->alive--) {
         c->thread = c->cursor;
         c->linear = c->next++;
@@ -252,8 +256,23 @@ static void threads_singly(SimContext *c, const SimEntry *entry) {
                 ++c->cursor.z;
             }
         }
-        entry->blocks(c, 0, 0);
+        entry->block(c);
     }
+}
+
+/* Runs this many blocks in loops, from the context's on. */
+static void blocks_in_loops(SimContext *c, const SimEntry *entry, unsigned long long count) {
+    c->alone = 0;
+    while (entry->block(c), --count > 0) {
+        if (++c->block.x == c->grid_size.x) {
+            c->block.x = 0;
+            if (++c->block.y == c->grid_size.y) {
+                c->block.y = 0;
+                ++c->block.z;
+            }
+        }
+    }
+    c->alive = 0;
 }
 
 /* The main function of a fiber: starts threads until none is left. */
@@ -268,8 +287,7 @@ void block_main(Worker *worker) {
         if (SIM_UNLIKELY(worker->check != NULL))
             check_event(worker);
     } else {
-        entry->blocks(c, worker->first, worker->count);
-        c->alive = 0;
+        blocks_in_loops(c, entry, worker->count);
     }
 }
 
@@ -287,7 +305,7 @@ bool block_run(Worker *worker, unsigned long long number) {
  * again thread by thread, to identify the thread. */
 bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count) {
     worker->failed = 0;
-    worker->first = first;
+    worker->c.block = block_at(&worker->c, first);
     worker->count = count;
     worker->where = WHERE_BLOCKS;
     fiber_run(worker);

@@ -76,7 +76,7 @@ typedef struct Worker {
     unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
     bool at_grid_barrier;            /* the threads in barrier wait for the other blocks, too */
-    unsigned long long first, count; /* blocks of the current loop */
+    unsigned long long count;        /* blocks of the current loop */
     volatile int where;              /* a Where, for the signal handler */
     volatile int failed;
     volatile int stop; /* a Stop, set by watch.c */

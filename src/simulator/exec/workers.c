@@ -95,7 +95,7 @@ static void run_blocks(Worker *worker, Job *job) {
     const SimEntry *entry = job->kernel->entry;
     unsigned long long seed;
     const SimOrder order = sim_order(&seed);
-    const bool loops = entry->blocks != NULL,
+    const bool loops = entry->block != NULL,
                in_strides = loops && entry->threads != NULL && !entry->regions;
     const unsigned long long width = job->launch->grid.x,
                              most = (0x7fffffffull - 1024) / job->launch->block.x;

@@ -423,6 +423,9 @@ class Kernel(KernelBase):
             )
         if self._declared:
             kinds = self._match(kinds)
+        return self._compiled_for(kinds)
+
+    def _compiled_for(self, kinds: tuple[Type, ...]) -> Specialization:
         backend = _default_backend(self._backend_name)
         specializations = self._specializations_on(backend)
         found = next((s for s in specializations.values() if s.arg_types == kinds), None)
@@ -478,8 +481,13 @@ class Kernel(KernelBase):
 
     @property
     def overloads(self) -> dict[Any, Specialization]:
-        """The compiled kernels by their argument types, under Numba's name."""
-        return _Overloads(self, {s.arg_types: s for s in self._all_specializations()})
+        """The compiled kernels by their argument types, under Numba's name. Declared signatures
+        are compiled for it."""
+        made = _TypeKeyDict({s.arg_types: s for s in self._all_specializations()})
+        for kinds in self._declared:
+            if made.get_like(kinds) is None:
+                made[kinds] = self._compiled_for(kinds)
+        return made
 
     def _attributes(self, name: str, signature: Any) -> Any:
         """Return an attribute of the compiled kernel for a signature; a dictionary for all kernels
@@ -765,33 +773,18 @@ def _match_by_size(want: Type, have: Type) -> Type | None:
 
 
 class _TypeKeyDict(dict[Any, Any]):
-    """A dict by argument types, also in the notation of signatures."""
+    """A dict by argument types, also in the notation of signatures, whatever the layout of
+    arrays."""
+
+    def get_like(self, key: Any) -> Any:
+        wanted = _dtype_and_ndim(key)
+        return next((v for kinds, v in self.items() if _dtype_and_ndim(kinds) == wanted), None)
 
     def __missing__(self, key: Any) -> Any:
-        wanted = _dtype_and_ndim(key)
-        for kinds, found in self.items():
-            if _dtype_and_ndim(kinds) == wanted:
-                return found
-        raise KeyError(key)
-
-
-class _Overloads(_TypeKeyDict):
-    """Compiled kernels by argument types; a declared signature is compiled at the first access."""
-
-    def __init__(self, kernel: Kernel, specializations: dict[Any, Specialization]) -> None:
-        super().__init__(specializations)
-        self.kernel = kernel
-
-    def __missing__(self, key: Any) -> Any:
-        wanted = _dtype_and_ndim(key)
-        for kinds in (*self, *self.kernel._declared):
-            if _dtype_and_ndim(kinds) == wanted:
-                if kinds in self:
-                    return self[kinds]
-                backend = _default_backend(self.kernel._backend_name)
-                made = self.kernel._compile(backend, kinds, True)
-                return self.kernel._specializations_on(backend).setdefault(kinds, made)
-        raise KeyError(key)
+        found = self.get_like(key)
+        if found is None:
+            raise KeyError(key)
+        return found
 
 
 def _dtype_and_ndim(key: Any) -> list[Any]:

@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 10
+#define SIM_ABI 11
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -65,6 +65,7 @@ struct SimContext {
     unsigned alive;   /* threads of the block that have not returned */
     unsigned waiting; /* fibers that wait at a barrier or a warp operation */
     unsigned cooperative;
+    unsigned alone;   /* `block` of a kernel without `threads` runs the context's thread only */
     char *dynamic;    /* dynamic shared memory */
     unsigned long long dynamic_size;
     void *const *params; /* addresses of the arguments */
@@ -77,16 +78,15 @@ struct SimContext {
 /* How a kernel is run: section "sim_kernels" has the address of one for each. */
 typedef struct {
     void *function;                 /* the kernel's symbol, for its name */
-    /* Starts threads of the context's block until none is left; several stacks may be inside. NULL: `blocks` does it, one by one. */
+    /* Starts threads of the context's block until none is left; several stacks may be inside. NULL: `block` does it, one by one. */
     void (*threads)(SimContext *);
-    /* Runs all threads of blocks first .. first + count - 1 in loops; NULL where threads may have to wait or be identified. Without `threads`
-     * their indices along x in the grid fit into an int, and a count of 0 asks for the context's thread of its block alone: so there is one
-     * function to compile, not two. */
-    void (*blocks)(SimContext *, unsigned long long first, unsigned long long count);
+    /* Runs all threads of the context's block in loops; NULL where threads may have to wait or be identified. Without `threads` their indices
+     * along x in the grid fit into an int, and it runs one thread if the context says so: then there is one function to compile, not two. */
+    void (*block)(SimContext *);
     const unsigned *sizes;          /* sizes and alignments of the parameters, in turn [bytes] */
     unsigned n_params;
     unsigned max_threads;           /* __launch_bounds__, 0: none */
-    unsigned regions;               /* 1: it has barriers, and `blocks` is cut there; only for grids of less than 2^31 threads along x */
+    unsigned regions;               /* 1: it has barriers, and `block` is cut there; only for grids of less than 2^31 threads along x */
 } SimEntry;
 
 /* Variables that hold the address of the block's dynamic shared memory, one for each thread of the system: section "sim_dynamic" has the

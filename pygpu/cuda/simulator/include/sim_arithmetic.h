@@ -13,6 +13,7 @@
 
 #define PGS_A constexpr inline __attribute__((always_inline))
 
+SIM_LATE(By by bare shiftable word Left Right LeftOf RightOf saturate converted to)
 namespace pygpu_sim {
 enum By { by };
 template <class T> struct bare { typedef T type; };
@@ -91,5 +92,6 @@ template <class T> struct to {
     PGS_A operator T() const { return value; }
 };
 } // namespace pygpu_sim
+SIM_END
 
 #endif

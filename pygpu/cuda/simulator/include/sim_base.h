@@ -8,6 +8,7 @@
 #define PYGPU_SIM_BASE_H
 
 #pragma GCC system_header
+#include "sim_core.h"
 #define PGS_F inline __attribute__((always_inline)) /* one instruction or two: also at -O0, for the debugger's sake */
 #define PGS_I inline
 #define PGS_C extern "C" inline                      /* names that the C library may declare as well */
@@ -20,9 +21,8 @@
 /* PGS_UNIT(name ...) ... PGS_END: text that the compiler's front drops unless the program uses one of these names (src/simulator/compiler/prune.c).
  * A C++ compiler needs 0.07 ms for a function that nobody calls, and there are some 2000 of them. A unit may use only what stands before
  * it; units are not nested. Without the front everything stays, and works, more slowly. */
-#define PGS_STRING(...) #__VA_ARGS__
-#define PGS_UNIT(...) static_assert(true, "pygpu_if " PGS_STRING(__VA_ARGS__));
-#define PGS_END static_assert(true, "pygpu_end");
+#define PGS_UNIT SIM_UNIT
+#define PGS_END SIM_END
 
 #if defined(SIM_HOSTED)
 #include <math.h>
@@ -39,6 +39,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 #endif
 
+SIM_LATE(enable is_integer same is_number promote bits opaque)
 namespace pygpu_sim {
 template <bool, class T = void> struct enable {};
 template <class T> struct enable<true, T> { typedef T type; };
@@ -73,5 +74,6 @@ template <class T> PGS_F T opaque(T x) {
     return x;
 }
 } // namespace pygpu_sim
+SIM_END
 
 #endif

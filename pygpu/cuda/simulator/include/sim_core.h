@@ -9,6 +9,12 @@
 /* A cold way out of inlined code */
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Units that the compiler drops unless one of the names is used (PGS_UNIT in sim_base.h); of SIM_LATE, from the rewritten program. */
+#define SIM_STRING(...) #__VA_ARGS__
+#define SIM_UNIT(...) static_assert(true, "pygpu_if " SIM_STRING(__VA_ARGS__));
+#define SIM_LATE(...) static_assert(true, "pygpu_late" SIM_STRING(__VA_ARGS__));
+#define SIM_END static_assert(true, "pygpu_end");
+
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
 typedef long clock_t;
@@ -19,12 +25,14 @@ typedef long clock_t;
 template <unsigned long long N> constexpr unsigned long long sim_alignment() { return N; }
 template <class T> constexpr unsigned long long sim_alignment() { return alignof(T); }
 
+SIM_LATE(SimShared)
 /* &s where s may be an extern __shared__ array (of type A), which is a pointer here, or something else of that name. */
 template <class A> struct SimShared {
     typedef decltype(&(*(A *)0)[0]) Pointer;
     static SIM_INLINE A *at(Pointer &p) { return (A *)p; }
     template <class X> static SIM_INLINE X *at(X &x) { return __builtin_addressof(x); }
 };
+SIM_END
 
 static SIM_INLINE SimContext *sim_here() {
     unsigned long long stack;

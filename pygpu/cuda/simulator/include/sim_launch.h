@@ -16,6 +16,7 @@ template <unsigned... I> struct SimCount<0, I...> { typedef SimIndices<I...> Typ
 
 static SIM_INLINE uint3 sim_triple(const SimTriple &t) { return uint3{t.x, t.y, t.z}; }
 
+SIM_LATE(sim_take)
 /* Makes the next thread of the block the running one. */
 static SIM_INLINE bool sim_take(SimContext *c) {
     if (c->next >= c->threads) return false;
@@ -30,11 +31,13 @@ static SIM_INLINE bool sim_take(SimContext *c) {
     }
     return true;
 }
+SIM_END
 
 /* ---- kernels that src/simulator/compiler/rewrite_region.c has cut at their barriers ------------------------------------------------------------ */
 
 
 
+SIM_LATE(SimBlock SimBare SimNumber sim_frame sim_frame_clear sim_region)
 struct SimBlock {
     SimContext *c;
     dim3 size;
@@ -91,7 +94,9 @@ template <class F> static SIM_INLINE void sim_region(const SimBlock &b, const F 
         }
     }
 }
+SIM_END
 
+SIM_LATE(SimRegions)
 template <class F, F function, class B, B body> struct SimRegions;
 
 template <class... P, void (*function)(P...), class B, B body> struct SimRegions<void (*)(P...), function, B, body> {
@@ -108,24 +113,20 @@ template <class... P, void (*function)(P...), class B, B body> struct SimRegions
             if (SIM_UNLIKELY(c->waiting)) c->runtime->thread_end(c);
         }
     }
-    template <unsigned... I> static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
+    template <unsigned... I> static SIM_INLINE void all(SimContext *c, SimIndices<I...>) {
+        const uint3 block = sim_triple(c->block);
         const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
-        for (unsigned long long number = first; number < first + count; number++) {
-            const unsigned long long rest = number / grid_size.x;
-            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
-            c->block = SimTriple{block.x, block.y, block.z};
-            if (block_size.x > 1024 || block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
-            body(SimBlock{c, block_size, false}, block, block_size, grid_size, *(P *)c->params[I]...);
-        }
+        if (block_size.x > 1024 || block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
+        body(SimBlock{c, block_size, false}, block, block_size, grid_size, *(P *)c->params[I]...);
     }
     __attribute__((cold)) static void threads(SimContext *c) { start(c, typename SimCount<sizeof...(P)>::Type()); }
-    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
-        loop(c, first, count, typename SimCount<sizeof...(P)>::Type());
-    }
+    static void block(SimContext *c) { all(c, typename SimCount<sizeof...(P)>::Type()); }
 };
+SIM_END
 
 /* ---- all others ----------------------------------------------------------------------------------------------------------------------- */
 
+SIM_LATE(SimKernel)
 template <class F, F function, class B, B body> struct SimKernel;
 
 template <class... P, void (*function)(P...), class B, B body> struct SimKernel<void (*)(P...), function, B, body> {
@@ -145,9 +146,11 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
     template <unsigned... I> static SIM_INLINE void start_with(SimContext *c, SimIndices<I...>) { start(c, *(P *)c->params[I]...); }
     static void threads(SimContext *c) { start_with(c, typename SimCount<sizeof...(P)>::Type()); }
 };
+SIM_END
 
 /* ---- kernels whose threads never wait --------------------------------------------------------------------------------------------------- */
 
+SIM_LATE(SimLoops)
 template <class F, F function, class B, B body> struct SimLoops;
 
 template <class... P, void (*function)(P...), class B, B body> struct SimLoops<void (*)(P...), function, B, body> {
@@ -170,32 +173,25 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
             body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
         }
     }
-    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long many, P... p) {
+    static SIM_INLINE void rows(SimContext *c, P... p) {
+        const uint3 block = sim_triple(c->block);
         const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
-        if (SIM_UNLIKELY(many == 0)) {
-            body(sim_triple(c->thread), sim_triple(c->block), block_size, grid_size, p...);
+        if (SIM_UNLIKELY(c->alone)) {
+            body(sim_triple(c->thread), block, block_size, grid_size, p...);
             __asm__ __volatile__(""); /* what the kernel calls last returns to it, so that its line is known */
             return;
         }
-        for (unsigned long long number = first; number < first + many; number++) {
-            const unsigned long long rest = number / grid_size.x;
-            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
-            c->block = SimTriple{block.x, block.y, block.z};
-            for (unsigned z = 0; z < block_size.z; z++)
-                for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
-        }
+        for (unsigned z = 0; z < block_size.z; z++)
+            for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
     }
-    template <unsigned... I>
-    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long many, SimIndices<I...>) {
-        loop(c, first, many, *(P *)c->params[I]...);
-    }
-    static void blocks(SimContext *c, unsigned long long first, unsigned long long many) {
-        loop_with(c, first, many, typename SimCount<sizeof...(P)>::Type());
-    }
+    template <unsigned... I> static SIM_INLINE void rows_with(SimContext *c, SimIndices<I...>) { rows(c, *(P *)c->params[I]...); }
+    static void block(SimContext *c) { rows_with(c, typename SimCount<sizeof...(P)>::Type()); }
 };
+SIM_END
 
 /* A kernel in strides of the grid, as src/simulator/compiler/rewrite_stride.c makes it: step(..., k, ask, p...) does step number k of a thread, or only
  * says whether there is one. Threads of a block do a step together, so that memory is touched in order. */
+SIM_LATE(SimStride)
 template <class F, F function, class S, S step> struct SimStride;
 
 template <class... P, void (*function)(P...), class S, S step> struct SimStride<void (*)(P...), function, S, step> {
@@ -222,23 +218,15 @@ template <class... P, void (*function)(P...), class S, S step> struct SimStride<
             }
         }
     }
-    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, P... p) {
+    static SIM_INLINE void rows(SimContext *c, P... p) {
+        const uint3 block = sim_triple(c->block);
         const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
-        for (unsigned long long number = first; number < first + count; number++) {
-            const unsigned long long rest = number / grid_size.x;
-            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
-            c->block = SimTriple{block.x, block.y, block.z};
-            for (unsigned z = 0; z < block_size.z; z++)
-                for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
-        }
+        for (unsigned z = 0; z < block_size.z; z++)
+            for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
     }
-    template <unsigned... I>
-    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
-        loop(c, first, count, *(P *)c->params[I]...);
-    }
-    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
-        loop_with(c, first, count, typename SimCount<sizeof...(P)>::Type());
-    }
+    template <unsigned... I> static SIM_INLINE void rows_with(SimContext *c, SimIndices<I...>) { rows(c, *(P *)c->params[I]...); }
+    static void block(SimContext *c) { rows_with(c, typename SimCount<sizeof...(P)>::Type()); }
 };
+SIM_END
 
 #endif

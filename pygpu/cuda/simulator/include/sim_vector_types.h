@@ -5,11 +5,6 @@
 #pragma GCC system_header
 #include "sim_core.h"
 
-/* Units that the compiler drops where they are not used, as PGS_UNIT in sim_base.h. */
-#define SIM_STRING(...) #__VA_ARGS__
-#define SIM_UNIT(...) static_assert(true, "pygpu_if " SIM_STRING(__VA_ARGS__));
-#define SIM_END static_assert(true, "pygpu_end");
-
 #define SIM_VECTORS(name, T, a2, a4) \
     SIM_UNIT(name##1 name##2 name##3 name##4 make_##name##1 make_##name##2 make_##name##3 make_##name##4) \
     struct name##1 { T x; }; \
