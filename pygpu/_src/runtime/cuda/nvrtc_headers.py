@@ -185,6 +185,8 @@ _BUILTIN = {
     "(0.0f / 0.0f)": '(__builtin_nanf(""))',
     "(1.0 / 0.0)": "(__builtin_huge_val())",
 }
+_EMPTY = "#pragma once\n"
+_KNOWN = {*_TYPES, *re.findall(r"#define (\w+)", _MATH + _LIMITS + _MORE), "size_t"}
 _OTHER = re.compile(
     r"\}\s*+(\w++)\s*+;|\busing\s++(\w++)|\b(\w++)\s*+(?:\[[^\[\]]*+\]\s*+)?=(?!=)"
     r"|\benum\b(?:(?!\benum\b)[^{};])*+\{([^{}]*+)\}"
@@ -224,13 +226,15 @@ def prelude(source: str, simulated: bool) -> str:
     headers warn of macros that they also define. simulated: compile for the simulator's compiler,
     which has the system's int64_t and the shorter types.
     """
+    words = None if '#include "' in source else set(re.findall(r"[A-Za-z]\w+", source))
+    if words is not None and _KNOWN.isdisjoint(words):
+        return _EMPTY
     types = dict(_TYPES)
     if simulated:
         types = {name: text.replace("long long", "long") for name, text in types.items()}
         for name in ("ushort", "uint", "ulong"):
             del types[name]
     own = _defined_names(source, types)
-    words = None if '#include "' in source else set(re.findall(r"[A-Za-z]\w+", source))
 
     def wanted(name: str) -> bool:
         return name not in own and (words is None or name in words)
@@ -245,8 +249,6 @@ def prelude(source: str, simulated: bool) -> str:
         lines.append("namespace std { using ::size_t; }")
     return "\n".join(("#pragma once", *lines, ""))
 
-
-_EMPTY = "#pragma once\n"
 
 _CMATH = (
     "abs fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan "
