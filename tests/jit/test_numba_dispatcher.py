@@ -37,7 +37,8 @@ def test_overloads_have_the_declared_signatures_before_a_call() -> None:
     def k(a):  # type: ignore[no-untyped-def]
         a[0] = 1
 
-    assert [kinds[0].dtype for kinds in k.overloads] == ["float32", "int32"]
+    assert [kinds[0].dtype for kinds in k.signatures] == ["float32", "int32"]
+    assert list(k.overloads) == k.signatures == list(k.inspect_asm())
 
 
 def test_compile_checks_the_signature() -> None:

@@ -470,7 +470,7 @@ class Kernel(KernelBase):
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
         """The argument types for which there is a compiled kernel."""
-        return list(dict.fromkeys(s.arg_types for s in self._all_specializations()))
+        return list(self.overloads)
 
     def _all_specializations(self) -> list[Specialization]:
         return [
@@ -526,7 +526,7 @@ class Kernel(KernelBase):
         numbers, ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary
         of everything compiled so far."""
         if not arg_types:
-            return _TypeKeyDict({s.arg_types: s.text for s in self._all_specializations()})
+            return _TypeKeyDict({types: made.text for types, made in self.overloads.items()})
         if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
             arg_types = tuple(arg_types[0])
         kinds = [as_type_of_signature(t) for t in arg_types]
