@@ -122,6 +122,12 @@ def tuples(x, y):
     return c * 10 + d + e + len(p) + sum(p)
 
 
+def calls_in_branches(x, y):
+    p = both(x, y) if x > y else (y, x)
+    q = (both(y, 2) if y > 3 else both(2, y)) if x > 1 else (x, y)
+    return p[0] * 3 + p[1] + q[0] * 5 + q[1] * 7 + (both(x, 1)[0] if x < 4 else y)
+
+
 def over_tuples(x, y):
     total = 0
     for v in (x, y, 2):
@@ -212,6 +218,7 @@ REAL = (
     steps,
     tuples,
     over_tuples,
+    calls_in_branches,
     calls,
     extremes,
     conversions,

@@ -38,7 +38,12 @@ def annotated_assignment(fc: FunctionContext, node: ast.AnnAssign) -> None:
 
 @visits_expression(ast.NamedExpr)
 def named_expression(fc: FunctionContext, node: ast.NamedExpr) -> Value:
-    fc.statement_only(node, "an assignment")
+    if fc.branches or fc.conditional:
+        raise fc.source.error(
+            "an assignment inside of a conditional expression, or on the right of and/or, is not "
+            "supported; use an if statement",
+            node,
+        )
     value = fc.expr(node.value)
     assign(fc, node.target, value)
     value = read_variable(fc, fc.vars.key_of(node.target, stored=True), node.target)

@@ -55,7 +55,11 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
     test = truth_of(fc, node.test)
     if test.is_const:
         return fc.expr(node.body if test.const else node.orelse)
+    if id(node) in fc.as_statements:
+        return _in_statements(fc, node, test)
     depth = fc.conditional
+    if depth == 0:
+        fc.outermost = node
     fc.conditional += 1
     early: UnboundName | None = None  # in a recursive call before its type is known
     with fc.ranges.only_if(test):
@@ -73,6 +77,8 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
             early, a, b, fc.conditional = error, Value(VOID), a, depth + 1
         two = fc.ranges.range_of(b) if fc.unit.checks and is_integer(b) else None
     fc.conditional -= 1
+    if depth == 0:
+        fc.outermost = None
     if early is not None:
         fc.postpone(early)
         return b
@@ -80,6 +86,23 @@ def conditional_expression(fc: FunctionContext, node: ast.IfExp) -> Value:
     if one is not None and two is not None and is_integer(found):
         found.range = fc.ranges.wrapped(ranges.join(one, two), found)
     return found
+
+
+def _in_statements(fc: FunctionContext, node: ast.IfExp, test: Value) -> Value:
+    """Handle ``a if test else b`` where a or b needs statements, such as a call that returns a
+    tuple."""
+    test = fc.keep(test)
+    fc.branches += 1
+    kept = []
+    for part, line in (node.body, f"if ({test.text}) {{"), (node.orelse, "} else {"):
+        fc.emit(line)
+        fc.indent += 1
+        with fc.ranges.only_if(test, part is node.body):
+            kept.append(fc.keep(fc.expr(part)))
+        fc.indent -= 1
+    fc.emit("}")
+    fc.branches -= 1
+    return choose(fc, node, test.text, *kept)
 
 
 def choose(fc: FunctionContext, node: ast.AST, test: str, a: Value, b: Value) -> Value:

@@ -18,7 +18,7 @@ from ..types import ArrayType, OptionalType, RecordType, Scalar, TupleType, Type
 from .known_ranges import KnownRanges
 from .optional import as_optional, unwrapped
 from .registry import EXPRESSIONS
-from .variables import Variables, variable_value
+from .variables import Split, Variables, variable_value
 
 
 class FunctionContext:
@@ -63,6 +63,7 @@ class FunctionContext:
         self.ranges = KnownRanges(unit, given_ranges)
         self.result: Type | None = None
         self.ordered: set[int] = set()  # statements whose parts must be evaluated in order
+        self.as_statements: set[int] = set()  # conditional expressions, see conditionals.py
         self.active: Any = None  # what recursive calls see, see infer.Active
         self.pointers: set[str] = set()  # variables that may point into a private array
 
@@ -80,6 +81,7 @@ class FunctionContext:
         self.temp_pointers: set[str] = set()  # those into a private array
         self.counters = 0
         self.conditional = 0  # inside an expression that may not be evaluated
+        self.branches = 0  # inside conditional expressions that are written as statements
         self.flags = [""]  # of the enclosing loops, see statements.py
         self.may_write = False  # whether the last call may modify memory
         self.begin_statement(0)
@@ -87,6 +89,7 @@ class FunctionContext:
     def begin_statement(self, statement: int) -> None:
         """statement: its identity in the next walk."""
         self.statement = statement
+        self.outermost: ast.IfExp | None = None  # the conditional expression that is visited
         self.accesses = 0  # memory accesses in the expressions of the statement itself
         self.writes = False
 
@@ -141,7 +144,11 @@ class FunctionContext:
         self.implicit[name] = None
 
     def statement_only(self, node: ast.AST, what: str) -> None:
-        """Refuse an expression that needs statements in a place where it may not be evaluated."""
+        """Handle an expression that needs statements in a place where it may not be evaluated: a
+        conditional expression becomes statements in the next walk; others are refused."""
+        if self.conditional and self.outermost is not None:
+            self.as_statements.add(id(self.outermost))
+            raise Split
         if self.conditional:
             raise self.source.error(
                 f"{what} inside of a conditional expression, or on the right of and/or, is not "
