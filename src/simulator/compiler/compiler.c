@@ -440,8 +440,8 @@ static bool preprocess_source(Run *self, bool *files) {
     /* Must precede pruning, which leaves no trace of headers that have nothing but macros. */
     *files = good && uses_files(self->preprocessed.data, self->folder);
     if (good)
-        self->preprocessed.size = sim_prune(self->preprocessed.data, self->preprocessed.size,
-                                            false);
+        self->preprocessed.size =
+            sim_prune(self->preprocessed.data, self->preprocessed.size, false);
     return good;
 }
 

@@ -75,9 +75,9 @@ typedef struct Worker {
     const void *barrier_caller; /* where the last of them waits */
     unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
-    bool at_grid_barrier;            /* the threads in barrier wait for the other blocks, too */
-    unsigned long long count;        /* blocks of the current loop */
-    volatile int where;              /* a Where, for the signal handler */
+    bool at_grid_barrier;     /* the threads in barrier wait for the other blocks, too */
+    unsigned long long count; /* blocks of the current loop */
+    volatile int where;       /* a Where, for the signal handler */
     volatile int failed;
     volatile int stop; /* a Stop, set by watch.c */
     char *dynamic; /* the launch's dynamic shared memory: ends before an inaccessible page of the
