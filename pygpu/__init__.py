@@ -23,7 +23,6 @@ installed.
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from . import constants as _constants
 from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     SVM,
     Buffer,
@@ -90,23 +89,9 @@ from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     unload_platform_compiler,
     wait_for_events,
 )
-from .constants import *  # noqa: F403 - the classes in constants.__all__
-from .errors import (
-    CommandQueueUsedAfterExit,
-    CompilerWarning,
-    Error,
-    InvalidArgumentError,
-    InvalidArgumentTypeError,
-    LaunchError,
-    LogicError,
-    MemoryError,
-    RepeatedKernelRetrieval,
-    RuntimeError,
-    UnsupportedArgumentError,
-)
-from .version import VERSION, VERSION_STATUS, VERSION_TEXT
-
-del globals()["Constants"]
+from .constants import *  # noqa: F403
+from .errors import *  # noqa: F403
+from .version import VERSION, VERSION_STATUS, VERSION_TEXT  # noqa: F401
 
 __version__ = VERSION_TEXT
 
@@ -217,71 +202,7 @@ _SUBMODULES = {
 }
 
 __all__ = [
-    "Buffer",
-    "CommandQueue",
-    "CommandQueueUsedAfterExit",
-    "CompilerWarning",
-    "Context",
-    "Device",
-    "Error",
-    "Event",
-    "GLBuffer",
-    "GLRenderBuffer",
-    "GLTexture",
-    "Image",
-    "ImageDescriptor",
-    "ImageFormat",
-    "InvalidArgumentError",
-    "InvalidArgumentTypeError",
-    "Kernel",
-    "LaunchError",
-    "LocalMemory",
-    "LogicError",
-    "MemoryError",
-    "MemoryMap",
-    "MemoryObject",
-    "MemoryObjectHolder",
-    "NameVersion",
-    "NannyEvent",
-    "Pipe",
-    "Platform",
-    "Program",
-    "RepeatedKernelRetrieval",
-    "RuntimeError",
-    "SVM",
-    "SVMAllocation",
-    "SVMPointer",
-    "Sampler",
-    "UnsupportedArgumentError",
-    "UserEvent",
-    "VERSION",
-    "VERSION_STATUS",
-    "VERSION_TEXT",
-    "create_image",
-    "create_program_with_built_in_kernels",
-    "enqueue_acquire_gl_objects",
-    "enqueue_barrier",
-    "enqueue_copy",
-    "enqueue_copy_buffer_p2p_amd",
-    "enqueue_fill_buffer",
-    "enqueue_fill_image",
-    "enqueue_map_buffer",
-    "enqueue_map_image",
-    "enqueue_marker",
-    "enqueue_migrate_mem_objects",
-    "enqueue_nd_range_kernel",
-    "enqueue_release_gl_objects",
-    "enqueue_svm_memfill",
-    "enqueue_svm_migrate_mem",
-    "enqueue_svm_migratemem",
-    "enqueue_task",
-    "get_gl_context_info_khr",
-    "get_platforms",
-    "get_supported_image_formats",
-    "link_program",
-    "unload_platform_compiler",
-    "wait_for_events",
-    *(name for name in _constants.__all__ if name != "Constants"),
+    *(name for name in globals() if not name.startswith("_") and name not in _SUBMODULES),
     *(name for name in _LAZY if not name.startswith("_")),
 ]
 

@@ -6,8 +6,6 @@ What an object answers (`buffer.flags`, `device.type`) is an int too, whose repr
 
 from pygpu._opencl import _constants, _value_names
 
-__all__ = ["Constants"]
-
 
 class Constants:
     """Base of the constant classes; members are ints."""
@@ -123,4 +121,4 @@ def _name_values() -> None:
 _classes = _make_classes()
 _name_values()
 globals().update(_classes)
-__all__ += list(_classes)
+__all__ = list(_classes)

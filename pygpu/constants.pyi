@@ -3,7 +3,6 @@
 from typing import Final
 
 __all__ = [
-    "Constants",
     "status_code",
     "platform_info",
     "device_type",

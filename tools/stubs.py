@@ -437,8 +437,6 @@ def constants_stub(module: Any) -> str:
     parts = [CONSTANTS_HEAD.format(names=name_list(module.__all__))]
     for name in module.__all__:
         cls = getattr(module, name)
-        if cls is module.Constants:
-            continue
         members = [f"    {key}: Final = {value}" for key, value in cls._members().items()]
         parts.append("\n".join([f"class {name}(Constants):", *(members or ["    ..."])]) + "\n")
     return "\n".join(parts)
@@ -631,16 +629,12 @@ def package_stub(package: Any) -> str:
                 homes.setdefault("_opencl", []).append(name)
             else:
                 aliases.append(f"{name} = {item.__name__}")
-        elif item is getattr(constants, name, None):
-            homes.setdefault("constants", []).append(name)
-        else:
-            for home in ("errors", "version"):
-                if item is getattr(getattr(package, home), name, None):
-                    homes.setdefault(home, []).append(name)
+        elif item is getattr(package.version, name, None):
+            homes.setdefault("version", []).append(name)
     for name, home in lazy.items():
         homes.setdefault(home, []).append(name)
     lines = [
-        "# ruff: noqa: I001 - it wants a statement for each `as`",
+        "# ruff: noqa: F403, F405, I001 - it wants a statement for each `as`",
         "# Written by tools/stubs.py from the built module: `make stubs`.",
         "",
         "from . import (",
@@ -651,6 +645,7 @@ def package_stub(package: Any) -> str:
         ),
         ")",
     ]
+    lines += ["from .constants import *", "from .errors import *"]
     for home in sorted(homes):
         lines.append(f"from .{home} import (")
         lines += [f"    {name} as {name}," for name in sorted(homes[home])]

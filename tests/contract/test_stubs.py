@@ -1,6 +1,7 @@
 """The type stubs: those of the built module, complete, and of use to a type checker."""
 
 import ast
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -135,7 +136,9 @@ def test_the_package_is_marked_as_typed():
 def stub_names(path: Path) -> set[str]:
     names = set()
     for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            names |= {*importlib.import_module(f"pygpu.{node.module}").__all__}
+        elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname for alias in node.names if alias.asname}
         elif isinstance(node, ast.ClassDef | ast.FunctionDef):
             names.add(node.name)
