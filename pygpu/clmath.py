@@ -16,6 +16,7 @@ from pygpu._array import GPUArray as _GPUArray
 from pygpu._src.array import elementwise
 from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
+from pygpu._src.util.overloads import overloads_of
 
 if TYPE_CHECKING:
     from pygpu._src.user_kernels.function_types import (
@@ -157,14 +158,7 @@ def atan2(y: Any, x: Any, queue: Any = None) -> Any:
     return functions.binary("atan2", y, x, queue)
 
 
-@overload
-def atan2pi(y: InexactT, x: InexactT | float, queue: Queue = None) -> InexactT: ...
-@overload
-def atan2pi(y: float, x: InexactT, queue: Queue = None) -> InexactT: ...
-@overload
-def atan2pi(
-    y: GPUArray[Any] | Number, x: GPUArray[Any] | Number, queue: Queue = None
-) -> Floating: ...
+@overloads_of(atan2)
 def atan2pi(y: Any, x: Any, queue: Any = None) -> Any:
     """The angle of the point (x, y) divided by pi."""
     return functions.binary("atan2pi", y, x, queue)
@@ -265,10 +259,7 @@ def bessel_jn(n: int, x: Any, queue: Any = None) -> Any:
     return _bessel("j", n, x, queue)
 
 
-@overload
-def bessel_yn(n: int, x: InexactT, queue: Queue = None) -> InexactT: ...
-@overload
-def bessel_yn(n: int, x: GPUArray[Any], queue: Queue = None) -> Floating: ...
+@overloads_of(bessel_jn)
 def bessel_yn(n: int, x: Any, queue: Any = None) -> Any:
     """The Bessel function of the second kind Y of order n; x real."""
     return _bessel("y", n, x, queue)

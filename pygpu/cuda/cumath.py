@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
+from pygpu._src.util.overloads import overloads_of
 
 from . import driver
 
@@ -127,10 +128,7 @@ def frexp(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     return functions.split("frexp", arg, stream_of(stream, "frexp"))
 
 
-@overload
-def modf(arg: InexactT, stream: Stream = None) -> tuple[InexactT, InexactT]: ...
-@overload
-def modf(arg: GPUArray[Any], stream: Stream = None) -> tuple[Floating, Floating]: ...
+@overloads_of(frexp)
 def modf(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(fractions, whole numbers), with the sign of arg."""
     return functions.split("modf", arg, stream_of(stream, "modf"))

@@ -12,6 +12,7 @@ from pygpu._src.array import interchange, layout
 from pygpu._src.array.device import Device, as_device
 from pygpu._src.array.routines import joining, manipulation
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.overloads import overloads_of
 
 from ._arguments import need_arrays
 from ._dtypes import default_dtype
@@ -363,22 +364,7 @@ def full(
     return _made("full", shape, kind, order, where, lambda array: _filled(array, fill_value))
 
 
-@overload
-def zeros(
-    shape: Shape, dtype: None = None, order: str | None = "C", *, device: AnyDevice = None
-) -> Floating: ...
-@overload
-def zeros(
-    shape: Shape, dtype: DType[ScalarT], order: str | None = "C", *, device: AnyDevice = None
-) -> GPUArray[ScalarT]: ...
-@overload
-def zeros(
-    shape: Shape,
-    dtype: DTypeLike | None = None,
-    order: str | None = "C",
-    *,
-    device: AnyDevice = None,
-) -> GPUArray[Any]: ...
+@overloads_of(empty)
 def zeros(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of zeros."""
     where = as_device(device)
@@ -386,22 +372,7 @@ def zeros(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any
     return _made("zeros", shape, kind, order, where, lambda array: array.fill(0))
 
 
-@overload
-def ones(
-    shape: Shape, dtype: None = None, order: str | None = "C", *, device: AnyDevice = None
-) -> Floating: ...
-@overload
-def ones(
-    shape: Shape, dtype: DType[ScalarT], order: str | None = "C", *, device: AnyDevice = None
-) -> GPUArray[ScalarT]: ...
-@overload
-def ones(
-    shape: Shape,
-    dtype: DTypeLike | None = None,
-    order: str | None = "C",
-    *,
-    device: AnyDevice = None,
-) -> GPUArray[Any]: ...
+@overloads_of(empty)
 def ones(shape: Any, dtype: Any = None, order: str | None = "C", *, device: Any = None) -> Any:
     """A new array of ones."""
     where = as_device(device)
@@ -576,36 +547,7 @@ def zeros_like(
     return _beside("zeros_like", a, dtype, order, shape, device, lambda array: array.fill(0))
 
 
-@overload
-def ones_like(
-    a: ArrayT,
-    dtype: None = None,
-    order: str | None = "K",
-    subok: bool = True,
-    shape: Shape | None = None,
-    *,
-    device: AnyDevice = None,
-) -> ArrayT: ...
-@overload
-def ones_like(
-    a: GPUArray[Any],
-    dtype: DType[ScalarT],
-    order: str | None = "K",
-    subok: bool = True,
-    shape: Shape | None = None,
-    *,
-    device: AnyDevice = None,
-) -> GPUArray[ScalarT]: ...
-@overload
-def ones_like(
-    a: GPUArray[Any],
-    dtype: DTypeLike | None = None,
-    order: str | None = "K",
-    subok: bool = True,
-    shape: Shape | None = None,
-    *,
-    device: AnyDevice = None,
-) -> GPUArray[Any]: ...
+@overloads_of(zeros_like)
 def ones_like(
     a: Any,
     dtype: Any = None,

@@ -11,6 +11,7 @@ import numpy as np
 from pygpu._src.array import ufuncs
 from pygpu._src.array.routines import joining
 from pygpu._src.codegen.ufunc_loops import STANDARD_NAMES
+from pygpu._src.util.overloads import overloads_of
 
 from ._arguments import NUMBERS, give_methods
 
@@ -280,16 +281,7 @@ def real(val: Any) -> Any:
     return val.real
 
 
-@overload
-def imag(  # type: ignore[overload-overlap]
-    val: GPUArray[np.complex64],
-) -> GPUArray[np.float32]: ...
-@overload
-def imag(val: GPUArray[np.complex128]) -> GPUArray[np.float64]: ...
-@overload
-def imag(val: ArrayT) -> ArrayT: ...
-@overload
-def imag(val: Number) -> Any: ...
+@overloads_of(real)
 def imag(val: Any) -> Any:
     """The imaginary parts, as a view; zeros for real arrays."""
     if isinstance(val, NUMBERS):

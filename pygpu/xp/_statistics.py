@@ -16,6 +16,7 @@ from pygpu._src.array.routines import (
     statistics,
     table,
 )
+from pygpu._src.util.overloads import overloads_of
 
 from ._arguments import need_arrays
 
@@ -200,57 +201,7 @@ def sum(  # noqa: A001
     )
 
 
-@overload
-def prod(
-    a: InexactT,
-    axis: Axis = None,
-    dtype: None = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Number | None = None,
-    where: Mask | None = None,
-) -> InexactT: ...
-@overload
-def prod(
-    a: Signed,
-    axis: Axis = None,
-    dtype: None = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Number | None = None,
-    where: Mask | None = None,
-) -> GPUArray[np.int64]: ...
-@overload
-def prod(
-    a: Unsigned,
-    axis: Axis = None,
-    dtype: None = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Number | None = None,
-    where: Mask | None = None,
-) -> GPUArray[np.uint64]: ...
-@overload
-def prod(
-    a: GPUArray[Any],
-    axis: Axis = None,
-    *,
-    dtype: DType[ScalarT],
-    out: None = None,
-    keepdims: bool = False,
-    initial: Number | None = None,
-    where: Mask | None = None,
-) -> GPUArray[ScalarT]: ...
-@overload
-def prod(
-    a: GPUArray[Any],
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Number | None = None,
-    where: Mask | None = None,
-) -> GPUArray[Any]: ...
+@overloads_of(sum)
 def prod(
     a: Any,
     axis: Axis = None,
@@ -374,32 +325,7 @@ def var(
     )
 
 
-@overload
-def std(
-    a: FloatingT,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    correction: float | None = None,
-    where: Mask | None = None,
-    mean: Any = None,
-) -> FloatingT: ...
-@overload
-def std(
-    a: GPUArray[Any],
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    correction: float | None = None,
-    where: Mask | None = None,
-    mean: Any = None,
-) -> Floating: ...
+@overloads_of(var)
 def std(
     a: Any,
     axis: Axis = None,
@@ -522,52 +448,7 @@ def cumulative_sum(
     return table.cumulative_sum(x, axis=axis, dtype=dtype, out=out, include_initial=include_initial)
 
 
-@overload
-def cumulative_prod(
-    x: InexactT,
-    /,
-    axis: int | None = None,
-    dtype: None = None,
-    include_initial: bool = False,
-    out: Any = None,
-) -> InexactT: ...
-@overload
-def cumulative_prod(
-    x: Signed,
-    /,
-    axis: int | None = None,
-    dtype: None = None,
-    include_initial: bool = False,
-    out: Any = None,
-) -> GPUArray[np.int64]: ...
-@overload
-def cumulative_prod(
-    x: Unsigned,
-    /,
-    axis: int | None = None,
-    dtype: None = None,
-    include_initial: bool = False,
-    out: Any = None,
-) -> GPUArray[np.uint64]: ...
-@overload
-def cumulative_prod(
-    x: GPUArray[Any],
-    /,
-    axis: int | None = None,
-    *,
-    dtype: DType[ScalarT],
-    include_initial: bool = False,
-    out: Any = None,
-) -> GPUArray[ScalarT]: ...
-@overload
-def cumulative_prod(
-    x: GPUArray[Any],
-    /,
-    axis: int | None = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
-    out: Any = None,
-) -> GPUArray[Any]: ...
+@overloads_of(cumulative_sum)
 def cumulative_prod(
     x: Any,
     /,

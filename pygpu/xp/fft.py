@@ -10,6 +10,7 @@ import numpy as np
 from pygpu._src.array.device import Device, as_device
 from pygpu._src.array.routines import manipulation
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.overloads import overloads_of
 
 from ._arguments import need_arrays
 from ._creation import arange, empty
@@ -168,18 +169,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) ->
     return found / (n * d)
 
 
-@overload
-def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: None = None, device: AnyDevice = None
-) -> Floating: ...
-@overload
-def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: DType[ScalarT], device: AnyDevice = None
-) -> GPUArray[ScalarT]: ...
-@overload
-def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: DTypeLike | None = None, device: AnyDevice = None
-) -> GPUArray[Any]: ...
+@overloads_of(fftfreq)
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the items of rfft(); d: the distance of samples."""
     where = as_device(device)

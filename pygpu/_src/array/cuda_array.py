@@ -25,6 +25,7 @@ from pygpu._src.codegen.fastpath import fastpath, public_functions, public_metho
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.lazy import lazy
+from pygpu._src.util.overloads import overloads_of
 from pygpu._src.util.public import publish
 
 from . import chains, layout
@@ -557,18 +558,7 @@ def zeros(
     return GPUArray(shape, dtype, allocator, order=order).fill(0)
 
 
-@overload
-def ones(
-    shape: _Shape, dtype: type[np.float64] = ..., allocator: _Allocator = ..., order: str = ...
-) -> GPUArray[np.float64]: ...
-@overload
-def ones(
-    shape: _Shape, dtype: _DType[_ScalarT], allocator: _Allocator = ..., order: str = ...
-) -> GPUArray[_ScalarT]: ...
-@overload
-def ones(
-    shape: _Shape, dtype: DTypeLike, allocator: _Allocator = ..., order: str = ...
-) -> GPUArray[Any]: ...
+@overloads_of(zeros)
 @fastpath("cuda_ones")
 def ones(
     shape: _Shape, dtype: DTypeLike = np.float64, allocator: _Allocator = None, order: str = "C"
@@ -612,30 +602,14 @@ def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K")
     return GPUArray(shape, dtype, allocator, order=order, strides=strides)
 
 
-@overload
-def zeros_like(
-    other_ary: GPUArray[_ScalarT] | NDArray[_ScalarT], dtype: None = ..., order: str = ...
-) -> GPUArray[_ScalarT]: ...
-@overload
-def zeros_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
-@overload
-def zeros_like(
-    other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...
-) -> GPUArray[Any]: ...
+@overloads_of(empty_like)
 @fastpath("cuda_zeros_like")
 def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of zeros, like another one."""
     return empty_like(other_ary, dtype, order).fill(0)
 
 
-@overload
-def ones_like(
-    other_ary: GPUArray[_ScalarT] | NDArray[_ScalarT], dtype: None = ..., order: str = ...
-) -> GPUArray[_ScalarT]: ...
-@overload
-def ones_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
-@overload
-def ones_like(other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...) -> GPUArray[Any]: ...
+@overloads_of(empty_like)
 @fastpath("cuda_ones_like")
 def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of ones, like another one."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from pygpu import _cuda
 from pygpu._src.codegen.fastpath import public_functions
+from pygpu._src.util.overloads import overloads_of
 from pygpu._src.util.public import publish
 
 from . import ufuncs
@@ -200,22 +201,7 @@ def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream:
     return joining.choose("if_positive", criterion, then_, else_, out, stream, positive=True)
 
 
-@overload
-def where(
-    criterion: GPUArray[Any],
-    then_: _ArrayT,
-    else_: _ArrayT,
-    out: _ArrayT | None = None,
-    stream: _Stream = None,
-) -> _ArrayT: ...
-@overload
-def where(
-    criterion: GPUArray[Any],
-    then_: _Operand,
-    else_: _Operand,
-    out: GPUArray[Any] | None = None,
-    stream: _Stream = None,
-) -> GPUArray[Any]: ...
+@overloads_of(if_positive)
 def where(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
     """Items of *then_* where the criterion is true, else of *else_*."""
     stream = stream_of(stream, "where")
@@ -235,14 +221,7 @@ def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     return joining.binary("maximum", a, b, out, stream_of(stream, "maximum"))
 
 
-@overload
-def minimum(
-    a: _ArrayT, b: _ArrayT | int, out: _ArrayT | None = None, stream: _Stream = None
-) -> _ArrayT: ...
-@overload
-def minimum(
-    a: _Operand, b: _Operand, out: GPUArray[Any] | None = None, stream: _Stream = None
-) -> GPUArray[Any]: ...
+@overloads_of(maximum)
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     """The smaller of two items, NaN if one is."""
     return joining.binary("minimum", a, b, out, stream_of(stream, "minimum"))

@@ -24,6 +24,7 @@ from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import fastpath, public_functions, public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.lazy import lazy
+from pygpu._src.util.overloads import overloads_of
 from pygpu._src.util.public import publish
 
 from . import chains, layout
@@ -604,22 +605,7 @@ def zeros(
     return Array(queue, shape, dtype, order, allocator).fill(0)
 
 
-@overload
-def ones(
-    queue: _QueueOrContext,
-    shape: _Shape,
-    dtype: _DType[_ScalarT],
-    order: str = ...,
-    allocator: Allocator | None = ...,
-) -> Array[_ScalarT]: ...
-@overload
-def ones(
-    queue: _QueueOrContext,
-    shape: _Shape,
-    dtype: DTypeLike,
-    order: str = ...,
-    allocator: Allocator | None = ...,
-) -> Array[Any]: ...
+@overloads_of(zeros)
 @fastpath("opencl_ones")
 def ones(
     queue: _QueueOrContext,

@@ -29,6 +29,7 @@ from pygpu._src.user_kernels.curand_state import make_states
 from pygpu._src.user_kernels.random import Generator, real
 from pygpu._src.user_kernels.random_source import poisson_text, sobol_text
 from pygpu._src.user_kernels.sobol import direction_numbers
+from pygpu._src.util.overloads import overloads_of
 from pygpu._src.util.public import publish
 
 if TYPE_CHECKING:
@@ -268,14 +269,7 @@ class Distributions:
         self.fill_uniform(result, stream)
         return result
 
-    @overload
-    def gen_normal(
-        self, shape: _Shape, dtype: _DType[_ScalarT], stream: _Stream = None
-    ) -> GPUArray[_ScalarT]: ...
-    @overload
-    def gen_normal(
-        self, shape: _Shape, dtype: DTypeLike, stream: _Stream = None
-    ) -> GPUArray[Any]: ...
+    @overloads_of(gen_uniform)
     def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray[Any]:
         """A new array filled by fill_normal."""
         result = GPUArray(shape, dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from pygpu._src.array import ufuncs
 from pygpu._src.array.methods import ArrayBase
 from pygpu._src.codegen.fastpath import public_functions
+from pygpu._src.util.overloads import overloads_of
 from pygpu._src.util.public import publish
 
 from . import joining
@@ -228,14 +229,7 @@ def maximum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     return joining.binary("maximum", a, b, out, queue)
 
 
-@overload
-def minimum(
-    a: _ArrayT, b: _ArrayT | int, out: _ArrayT | None = None, queue: _Queue = None
-) -> _ArrayT: ...
-@overload
-def minimum(
-    a: _Operand, b: _Operand, out: Array[Any] | None = None, queue: _Queue = None
-) -> Array[Any]: ...
+@overloads_of(maximum)
 def minimum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """The smaller of two items, NaN if one is."""
     return joining.binary("minimum", a, b, out, queue)
@@ -407,18 +401,7 @@ def dot(a: Any, b: Any, dtype: Any = None, queue: Any = None, slice: Any = None)
     return joining.dot(a, b, dtype)
 
 
-@overload
-def vdot(
-    a: _NumberT, b: _NumberT, dtype: None = None, queue: _Queue = None, slice: _Slice = None
-) -> _NumberT: ...
-@overload
-def vdot(
-    a: Array[Any],
-    b: Array[Any],
-    dtype: DTypeLike | None = None,
-    queue: _Queue = None,
-    slice: _Slice = None,
-) -> Array[Any]: ...
+@overloads_of(dot)
 def vdot(a: Any, b: Any, dtype: Any = None, queue: Any = None, slice: Any = None) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
     a, b = (_array("vdot", x, queue, part=slice) for x in (a, b))
