@@ -1206,29 +1206,8 @@ def _enqueue_write_buffer(
     wait_for: Sequence[Event] | None = None,
     is_blocking: bool = True,
 ) -> NannyEvent: ...
-def _enqueue_write_buffer_rect(
-    queue: CommandQueue,
-    mem: MemoryObjectHolder,
-    hostbuf: _HostBuffer,
-    buffer_origin: Sequence[int],
-    host_origin: Sequence[int],
-    region: Sequence[int],
-    buffer_pitches: Sequence[int] | None = None,
-    host_pitches: Sequence[int] | None = None,
-    wait_for: Sequence[Event] | None = None,
-    is_blocking: bool = True,
-) -> NannyEvent: ...
-def _enqueue_write_image(
-    queue: CommandQueue,
-    mem: Image | GLRenderBuffer,
-    origin: Sequence[int],
-    region: Sequence[int] | None,
-    hostbuf: _HostBuffer,
-    row_pitch: int = 0,
-    slice_pitch: int = 0,
-    wait_for: Sequence[Event] | None = None,
-    is_blocking: bool = True,
-) -> NannyEvent: ...
+_enqueue_write_buffer_rect = _enqueue_read_buffer_rect
+_enqueue_write_image = _enqueue_read_image
 def _ensure_library() -> None: ...
 def _fault(name: str | None, code: int, nth: int = 1, times: int = 1) -> None: ...
 def _fault_hits() -> int: ...
@@ -1357,11 +1336,7 @@ def enqueue_nd_range_kernel(
     g_times_l: bool = False,
     allow_empty_ndrange: bool = False,
 ) -> Event: ...
-def enqueue_release_gl_objects(
-    queue: CommandQueue,
-    mem_objects: MemoryObjectHolder | Sequence[MemoryObjectHolder],
-    wait_for: Sequence[Event] | None = None,
-) -> Event: ...
+enqueue_release_gl_objects = enqueue_acquire_gl_objects
 def enqueue_svm_memfill(
     queue: CommandQueue,
     dest: SVMPointer | _HostBuffer,

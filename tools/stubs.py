@@ -283,13 +283,16 @@ def extension_stub(module: ModuleType, head: str) -> str:
     classes = [item for item in vars(module).values() if isinstance(item, type)]
     classes = sorted(set(classes), key=lambda cls: (len(cls.__mro__), cls.__name__))
     parts = [*map(class_stub, classes)]
-    functions = [
-        f"def {name}{signature(item, name)}: ..."
-        for name, item in sorted(vars(module).items())
-        if inspect.isbuiltin(item)
-    ]
+    functions = []
+    named: dict[str, str] = {}  # signature -> the first function that has it
+    for name, item in sorted(vars(module).items()):
+        if inspect.isbuiltin(item):
+            types = signature(item, name)
+            line = wrapped(f"def {name}{types}: ...")
+            first = named.setdefault(types, name)
+            functions.append(f"{name} = {first}" if first != name and "\n" in line else line)
     constants = [f"{name}: int" for name, item in sorted(vars(module).items()) if type(item) is int]
-    body = "\n".join([*parts, *constants, *map(wrapped, functions)]) + "\n"
+    body = "\n".join([*parts, *constants, *functions]) + "\n"
     used = {*re.findall(r"\w+", body + head), "Any"}
     abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
     head = head if abc else head.replace("from collections.abc import {abc}\n", "")
@@ -544,9 +547,7 @@ _OF_BOTH = """\
     def any(
         self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
     ) -> GPUArray[np.bool_]: ...
-    def all(
-        self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
-    ) -> GPUArray[np.bool_]: ...
+    all = any
 """
 """Methods that both classes define for themselves."""
 

@@ -279,14 +279,8 @@ def array_str(
 def atleast_1d(ary: ArrayT, /) -> ArrayT: ...
 @overload
 def atleast_1d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
-@overload
-def atleast_2d(ary: ArrayT, /) -> ArrayT: ...
-@overload
-def atleast_2d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
-@overload
-def atleast_3d(ary: ArrayT, /) -> ArrayT: ...
-@overload
-def atleast_3d(*arys: GPUArray[Any]) -> tuple[GPUArray[Any], ...]: ...
+atleast_2d = atleast_1d
+atleast_3d = atleast_1d
 @overload
 def average(
     a: GPUArray[Any],
@@ -379,12 +373,7 @@ def cumprod(
     dtype: DTypeLike | None = ...,
     out: GPUArray[Any] | None = ...,
 ) -> GPUArray[Any]: ...
-def cumsum(
-    a: GPUArray[Any],
-    axis: int | None = ...,
-    dtype: DTypeLike | None = ...,
-    out: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
+cumsum = cumprod
 def delete(
     arr: ArrayT, obj: int | slice | Sequence[int] | GPUArray[Any], axis: int | None = ...
 ) -> ArrayT: ...
@@ -532,25 +521,9 @@ def nanargmax(
     *,
     keepdims: bool = ...,
 ) -> Index: ...
-def nanargmin(
-    a: GPUArray[Any],
-    axis: int | None = ...,
-    out: GPUArray[Any] | None = ...,
-    *,
-    keepdims: bool = ...,
-) -> Index: ...
-def nancumprod(
-    a: GPUArray[Any],
-    axis: int | None = ...,
-    dtype: DTypeLike | None = ...,
-    out: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
-def nancumsum(
-    a: GPUArray[Any],
-    axis: int | None = ...,
-    dtype: DTypeLike | None = ...,
-    out: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
+nanargmin = nanargmax
+nancumprod = cumprod
+nancumsum = cumprod
 def nanmax(
     a: ArrayT,
     axis: Axis = ...,
@@ -568,21 +541,8 @@ def nanmean(
     *,
     where: Mask = ...,
 ) -> GPUArray[Any]: ...
-def nanmedian(
-    a: GPUArray[Any],
-    axis: Axis = ...,
-    out: GPUArray[Any] | None = ...,
-    overwrite_input: bool = ...,
-    keepdims: bool = ...,
-) -> GPUArray[Any]: ...
-def nanmin(
-    a: ArrayT,
-    axis: Axis = ...,
-    out: GPUArray[Any] | None = ...,
-    keepdims: bool = ...,
-    initial: Number | None = ...,
-    where: Mask = ...,
-) -> ArrayT: ...
+nanmedian = median
+nanmin = nanmax
 def nanpercentile(
     a: GPUArray[Any],
     q: float | Sequence[float] | GPUArray[Any],
@@ -603,17 +563,7 @@ def nanprod(
     initial: Number | None = ...,
     where: Mask = ...,
 ) -> GPUArray[Any]: ...
-def nanquantile(
-    a: GPUArray[Any],
-    q: float | Sequence[float] | GPUArray[Any],
-    axis: Axis = ...,
-    out: GPUArray[Any] | None = ...,
-    overwrite_input: bool = ...,
-    method: str = ...,
-    keepdims: bool = ...,
-    *,
-    weights: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
+nanquantile = nanpercentile
 def nanstd(
     a: GPUArray[Any],
     axis: Axis = ...,
@@ -626,27 +576,8 @@ def nanstd(
     mean: GPUArray[Any] | None = ...,
     correction: float = ...,
 ) -> GPUArray[Any]: ...
-def nansum(
-    a: GPUArray[Any],
-    axis: Axis = ...,
-    dtype: DTypeLike | None = ...,
-    out: GPUArray[Any] | None = ...,
-    keepdims: bool = ...,
-    initial: Number | None = ...,
-    where: Mask = ...,
-) -> GPUArray[Any]: ...
-def nanvar(
-    a: GPUArray[Any],
-    axis: Axis = ...,
-    dtype: DTypeLike | None = ...,
-    out: GPUArray[Any] | None = ...,
-    ddof: float = ...,
-    keepdims: bool = ...,
-    *,
-    where: Mask = ...,
-    mean: GPUArray[Any] | None = ...,
-    correction: float = ...,
-) -> GPUArray[Any]: ...
+nansum = nanprod
+nanvar = nanstd
 def ndim(a: Any) -> int: ...
 def outer(a: Operand, b: Operand, out: GPUArray[Any] | None = ...) -> GPUArray[Any]: ...
 def pad(
@@ -662,17 +593,7 @@ def partition(
     kind: str = ...,
     order: str | None = ...,
 ) -> ArrayT: ...
-def percentile(
-    a: GPUArray[Any],
-    q: float | Sequence[float] | GPUArray[Any],
-    axis: Axis = ...,
-    out: GPUArray[Any] | None = ...,
-    overwrite_input: bool = ...,
-    method: str = ...,
-    keepdims: bool = ...,
-    *,
-    weights: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
+percentile = nanpercentile
 def piecewise(
     x: GPUArray[Any],
     condlist: Sequence[GPUArray[Any]],
@@ -709,17 +630,7 @@ def put_along_axis(
     axis: int | None,
 ) -> None: ...
 def putmask(a: GPUArray[Any], /, mask: GPUArray[Any], values: Operand) -> None: ...
-def quantile(
-    a: GPUArray[Any],
-    q: float | Sequence[float] | GPUArray[Any],
-    axis: Axis = ...,
-    out: GPUArray[Any] | None = ...,
-    overwrite_input: bool = ...,
-    method: str = ...,
-    keepdims: bool = ...,
-    *,
-    weights: GPUArray[Any] | None = ...,
-) -> GPUArray[Any]: ...
+quantile = nanpercentile
 def ravel(a: ArrayT, order: str | None = ...) -> ArrayT: ...
 @overload
 def ravel_multi_index(
@@ -755,9 +666,7 @@ def sinc(x: GPUArray[Any]) -> GPUArray[Any]: ...
 def sinc(x: Number) -> Any: ...
 def size(a: Any, axis: Axis = ...) -> int: ...
 def sort_complex(a: GPUArray[Any]) -> GPUArray[Any]: ...
-def split(
-    ary: GPUArray[Any], indices_or_sections: int | Sequence[int], axis: int = ...
-) -> list[GPUArray[Any]]: ...
+split = array_split
 def swapaxes(a: ArrayT, axis1: int, axis2: int) -> ArrayT: ...
 def trace(
     a: GPUArray[Any],
@@ -809,9 +718,7 @@ def unwrap(
 def vander(x: GPUArray[Any], N: int | None = ..., increasing: bool = ...) -> GPUArray[Any]: ...
 def vdot(a: Operand, b: Operand, /) -> GPUArray[Any]: ...
 def vsplit(ary: GPUArray[Any], indices_or_sections: int | Sequence[int]) -> list[GPUArray[Any]]: ...
-def vstack(
-    tup: Sequence[GPUArray[Any]], *, dtype: DTypeLike | None = ..., casting: str = ...
-) -> GPUArray[Any]: ...
+vstack = hstack
 
 bitwise_count: Count
 cbrt: Transcendental

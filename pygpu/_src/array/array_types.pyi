@@ -475,9 +475,7 @@ class GPUArray(ArrayBase[_ScalarT_co]):
     def any(
         self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
     ) -> GPUArray[np.bool_]: ...
-    def all(
-        self, axis: _Axes = None, out: Any = None, keepdims: bool = False, *, where: _Where = None
-    ) -> GPUArray[np.bool_]: ...
+    all = any
 
 _ArrayT = TypeVar("_ArrayT", bound=ArrayTypes[Any])
 _NumberArray = TypeVar("_NumberArray", bound=ArrayTypes[np.number[Any]])
