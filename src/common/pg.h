@@ -89,6 +89,14 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
 
 #define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
+/* Defines Name_members for a type with weak references and a dict. */
+#define PG_DICT_MEMBERS(Name, Struct)                                                   \
+    static PyMemberDef Name##_members[] = {                                             \
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(Struct, weakrefs), READONLY, NULL}, \
+        {"__dictoffset__", T_PYSSIZET, offsetof(Struct, dict), READONLY, NULL},         \
+        {NULL, 0, 0, 0, NULL},                                                          \
+    }
+
 /* The beginning of tp_dealloc of a type with weak references, and the end of that of any heap
  * type. */
 static inline void pg_untrack(PyObject *op, PyObject *weakrefs) {

@@ -8,11 +8,7 @@ State *cud_state_of(PyTypeObject *type) {
     return module != NULL ? PyModule_GetState(module) : NULL;
 }
 
-static PyMemberDef Object_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(CudObject, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(CudObject, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Object, CudObject);
 static PyGetSetDef Object_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict,
      "dict[str, Any]: attributes that the program gave the object", NULL},

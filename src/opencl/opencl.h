@@ -67,6 +67,30 @@ PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);
 int ocl_compares_by(PyObject *op, richcmpfunc compare); /* whether it is an instance of one of our
                                                          * types or of a subclass */
+/* from_int_ptr() of a type: parses the arguments, and returns what wrap() makes of the handle. */
+typedef PyObject *(*OclWrap)(State *state, PyTypeObject *type, void *handle, int retain);
+PyObject *ocl_from_int_ptr(PyObject *type, PyObject *const *a, const char *call, OclWrap wrap);
+/* Defines it for a type whose handles are counted; it ends in Name_of_handle(), an OclWrap. */
+#define OCL_FROM_INT_PTR(Name, cls, returned, subject)                                        \
+    PG_DOC(Name##_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",          \
+           "(int_ptr_value: int, retain: bool = True) -> " returned,                          \
+           subject " that another library passed as an integer; retain=False takes over its " \
+                   "reference.\n\nLogicError for most wrong numbers (on Linux).");            \
+    PG_FUNCTION(Name##_from_int_ptr, 2)                                                       \
+    static PyObject *Name##_from_int_ptr_impl(PyObject *type, PyObject *const *a) {           \
+        return ocl_from_int_ptr(type, a, cls ".from_int_ptr", Name##_of_handle);              \
+    }
+#define OCL_FROM_INT_PTR_METHOD(Name)                                              \
+    {                                                                              \
+        "from_int_ptr", (PyCFunction)(void (*)(void))Name##_from_int_ptr,          \
+            METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Name##_from_int_ptr__doc__ \
+    }
+#define OCL_VERSION_METHOD(Name)                                                            \
+    {                                                                                       \
+        "_get_cl_version", Name##_get_cl_version, METH_NOARGS,                              \
+            "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version " \
+            "that holds here."                                                              \
+    }
 #define OCL_HANDLE_SLOTS                              \
     {Py_tp_hash, (void *)ocl_handle_hash}, {          \
         Py_tp_richcompare, (void *)ocl_handle_compare \

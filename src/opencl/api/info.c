@@ -272,14 +272,15 @@ static const Info *find_row(const Info *rows, size_t n, cl_uint param) {
 }
 
 PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine,
-                            const Info *rows, size_t n, PyObject *param) {
+                            const Info *rows, size_t n, getter known, PyObject *param) {
     cl_uint number;
     if (pg_as_u32(param, routine, "param", &number) < 0) {
         return NULL;
     }
     const Info *row = find_row(rows, n, number);
     if (row != NULL) {
-        return ocl_info(state, self, query, routine, row);
+        return known != NULL ? known(self, (void *)(intptr_t)(row - rows))
+                             : ocl_info(state, self, query, routine, row);
     }
     char name[32];
     PyOS_snprintf(name, sizeof name, "param 0x%x", (unsigned)number);

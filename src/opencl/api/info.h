@@ -48,10 +48,18 @@ typedef cl_int (*InfoQuery)(void *self, cl_uint param, size_t size, void *value,
 /* Returns the answer as a Python object. Memory is zeroed first, and the returned size is
  * honoured. */
 PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine, const Info *row);
-/* For get_info(param): looks up the row. An unknown param is passed to the driver, and the answer
- * is an int or bytes depending on its size. */
+/* For get_info(param): looks up the row, whose answer *known* gives (the getter of the rows, or
+ * NULL for ocl_info()). An unknown param is passed to the driver, and the answer is an int or bytes
+ * depending on its size. */
 PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine,
-                            const Info *rows, size_t n, PyObject *param);
+                            const Info *rows, size_t n, getter known, PyObject *param);
+/* The row of get_info() in a table of methods. */
+#define INFO_METHOD(function, constants)                                                          \
+    {                                                                                             \
+        "get_info", function, METH_O,                                                             \
+            "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by " \
+            "number (" constants ".NAME)."                                                        \
+    }
 /* A query of fixed size that needs no Python. Returns 0 if the driver does not answer. */
 cl_ulong ocl_info_number(void *self, InfoQuery query, cl_uint param);
 

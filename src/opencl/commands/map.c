@@ -169,11 +169,7 @@ static PyGetSetDef MemoryMap_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef MemoryMap_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(MemoryMap, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(MemoryMap, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(MemoryMap, MemoryMap);
 static PyType_Slot MemoryMap_slots[] = {
     {Py_tp_doc, (void *)"A mapped region of a memory object: the base of the ndarray that "
                         "enqueue_map_buffer returns. As a context manager it unmaps."},

@@ -562,20 +562,11 @@ static PyObject *Context_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Context_get_info(PyObject *op, PyObject *param) {
-    cl_uint number;
-    if (pg_as_u32(param, "clGetContextInfo", "param", &number) < 0) {
-        return NULL;
-    }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Context_info[i].param == number) {
-            return Context_get(op, (void *)(intptr_t)i);
-        }
-    }
     if (ocl_as_context(((Context *)op)->state, op, "clGetContextInfo") == NULL) {
         return NULL;
     }
     return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo",
-                             Context_info, ROW_COUNT, param);
+                             Context_info, ROW_COUNT, Context_get, param);
 }
 
 PG_DOC(Context_set_default__doc__, "set_default_device_command_queue", "$self, device, queue",
@@ -611,22 +602,12 @@ static PyObject *Context_repr(PyObject *op) {
     return repr;
 }
 
-PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Context",
-       "Context of a cl_context that another library passed as an integer; retain=False takes over "
-       "its reference.\n\n"
-       "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Context_from_int_ptr, 2)
-static PyObject *Context_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Context_of_handle(State *state, PyTypeObject *Py_UNUSED(type), void *handle,
+                                   int retain) {
     return Context_twin(state, (cl_context)handle, retain);
 }
+
+OCL_FROM_INT_PTR(Context, "Context", "Context", "Context of a cl_context")
 
 static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     int version = ((Context *)op)->version;
@@ -634,16 +615,11 @@ static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignore
 }
 
 static PyMethodDef Context_methods[] = {
-    {"_get_cl_version", Context_get_cl_version, METH_NOARGS,
-     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
-     "here."},
+    OCL_VERSION_METHOD(Context),
     PG_NO_PICKLE,
-    {"get_info", Context_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(context_info.NAME)."},
+    INFO_METHOD(Context_get_info, "context_info"),
     {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Context),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {
@@ -654,11 +630,7 @@ static PyGetSetDef Context_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Context_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Context, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Context, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Context, Context);
 static PyType_Slot Context_slots[] = {
     {Py_tp_doc, (void *)Context__doc__},  {Py_tp_new, (void *)Context_new},
     {Py_tp_init, (void *)Context_init},   {Py_tp_traverse, (void *)Context_traverse},

@@ -219,7 +219,7 @@ static PyObject *Device_get(PyObject *op, void *closure) {
 
 static PyObject *Device_get_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Device *)op)->state, op, ocl_device_query, "clGetDeviceInfo",
-                             Device_info, ROW_COUNT, param);
+                             Device_info, ROW_COUNT, Device_get, param);
 }
 
 PG_DOC(Device_create_sub_devices__doc__, "create_sub_devices", "$self, props, /",
@@ -349,21 +349,8 @@ static PyObject *Device_repr(PyObject *op) {
     return repr;
 }
 
-PG_DOC(
-    Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-    "(int_ptr_value: int, retain: bool = True) -> Device",
-    "Device of a cl_device_id that another library passed as an integer; retain=False takes over "
-    "a sub-device's reference.\n\n"
-    "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Device_from_int_ptr, 2)
-static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Device_of_handle(State *state, PyTypeObject *Py_UNUSED(type), void *handle,
+                                  int retain) {
     PyObject *root = ocl_find_instance(state, state->DeviceType, (void *)handle);
     if (root != NULL) {
         return root;
@@ -381,19 +368,26 @@ static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     return ocl_device_wrap(state, (cl_device_id)handle, NULL, counted);
 }
 
+PG_DOC(
+    Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+    "(int_ptr_value: int, retain: bool = True) -> Device",
+    "Device of a cl_device_id that another library passed as an integer; retain=False takes over "
+    "a sub-device's reference.\n\n"
+    "LogicError for most wrong numbers (on Linux).");
+PG_FUNCTION(Device_from_int_ptr, 2)
+static PyObject *Device_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
+    return ocl_from_int_ptr(type, a, "Device.from_int_ptr", Device_of_handle);
+}
+
 static PyObject *Device_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     int version = ((Device *)op)->version;
     return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
 }
 
 static PyMethodDef Device_methods[] = {
-    {"_get_cl_version", Device_get_cl_version, METH_NOARGS,
-     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
-     "here."},
+    OCL_VERSION_METHOD(Device),
     PG_NO_PICKLE,
-    {"get_info", Device_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(device_info.NAME)."},
+    INFO_METHOD(Device_get_info, "device_info"),
     {"create_sub_devices", Device_create_sub_devices, METH_O, Device_create_sub_devices__doc__},
     {"device_and_host_timer", Device_device_and_host_timer, METH_NOARGS,
      "device_and_host_timer($self, /)\n--\n\n() -> tuple[int, int]\n\nThe device's and the host's "
@@ -401,8 +395,7 @@ static PyMethodDef Device_methods[] = {
     {"host_timer", Device_host_timer, METH_NOARGS,
      "host_timer($self, /)\n--\n\n() -> int\n\nThe host's clock as the device sees it [ns] (OpenCL "
      "2.1)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Device_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Device_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Device),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Device_getset[] = {
@@ -418,11 +411,7 @@ static PyGetSetDef Device_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Device_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Device, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Device, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Device, Device);
 static PyType_Slot Device_slots[] = {
     {Py_tp_doc,
      (void *)"A device that runs kernels, from Platform.get_devices() or Context.devices."},

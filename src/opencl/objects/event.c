@@ -168,12 +168,13 @@ static PyObject *Event_get(PyObject *op, void *closure) {
 
 static PyObject *Event_get_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Event *)op)->state, op, Event_query, "clGetEventInfo", Event_info,
-                             ROW_COUNT, param);
+                             ROW_COUNT, Event_get, param);
 }
 
 static PyObject *Event_get_profiling_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Event *)op)->state, op, Event_query_profiling,
-                             "clGetEventProfilingInfo", Profiling_info, PROFILING_ROW_COUNT, param);
+                             "clGetEventProfilingInfo", Profiling_info, PROFILING_ROW_COUNT, NULL,
+                             param);
 }
 
 static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -239,20 +240,8 @@ static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {
     return (PyObject *)profile;
 }
 
-PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Event",
-       "Event of a cl_event that another library passed as an integer; retain=False takes over its "
-       "reference.\n\n"
-       "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Event_from_int_ptr, 2)
-static PyObject *Event_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Event_of_handle(State *state, PyTypeObject *Py_UNUSED(type), void *handle,
+                                 int retain) {
     cl_event event = (cl_event)handle;
     cl_context context = NULL;
     cl_int status = CL_SUCCESS;
@@ -264,6 +253,8 @@ static PyObject *Event_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
                                 : ocl_raise(state, "clRetainEvent", status);
 }
 
+OCL_FROM_INT_PTR(Event, "Event", "Event", "Event of a cl_event")
+
 static PyMethodDef Event_methods[] = {
     PG_NO_PICKLE,
     {"wait", Event_wait, METH_NOARGS,
@@ -271,14 +262,11 @@ static PyMethodDef Event_methods[] = {
      "meanwhile; Ctrl-C interrupts. Raises if the command failed."},
     {"set_callback", (PyCFunction)(void (*)(void))Event_set_callback, METH_FASTCALL,
      Event_set_callback__doc__},
-    {"get_info", Event_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(event_info.NAME)."},
+    INFO_METHOD(Event_get_info, "event_info"),
     {"get_profiling_info", Event_get_profiling_info, METH_O,
      "get_profiling_info($self, param, /)\n--\n\n(param: int, /) -> int\n\nA time by number "
      "(profiling_info.NAME) [ns]."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Event_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Event),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {

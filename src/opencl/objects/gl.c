@@ -396,7 +396,7 @@ static PyObject *GLTexture_get_gl_texture_info(PyObject *op, PyObject *param) {
         return NULL;
     }
     return ocl_info_by_param(self->state, op, Texture_query, routine, Texture_info,
-                             sizeof Texture_info / sizeof Texture_info[0], param);
+                             sizeof Texture_info / sizeof Texture_info[0], NULL, param);
 }
 
 PG_DOC(get_gl_context_info_khr__doc__, "get_gl_context_info_khr",

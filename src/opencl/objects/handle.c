@@ -115,6 +115,17 @@ int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out) {
     return 0;
 }
 
+PyObject *ocl_from_int_ptr(PyObject *type, PyObject *const *a, const char *call, OclWrap wrap) {
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], call, &handle) < 0) {
+        return NULL;
+    }
+    return wrap(state, (PyTypeObject *)type, (void *)handle, retain);
+}
+
 Py_hash_t ocl_handle_hash(PyObject *op) {
     OclHandle *self = (OclHandle *)op;
     return _Py_HashPointer(self->handle != NULL ? self->handle : (void *)op);

@@ -682,20 +682,11 @@ static PyObject *Image_get(PyObject *op, void *closure) {
 
 static PyObject *Image_get_image_info(PyObject *op, PyObject *param) {
     Memory *self = (Memory *)op;
-    cl_uint number;
-    if (pg_as_u32(param, "clGetImageInfo", "param", &number) < 0) {
-        return NULL;
-    }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Image_info[i].param == number) {
-            return Image_get(op, (void *)(intptr_t)i);
-        }
-    }
     if (ocl_memory_alive(self, "get_image_info") < 0) {
         return NULL;
     }
     return ocl_info_by_param(self->state, op, Image_query, "clGetImageInfo", Image_info, ROW_COUNT,
-                             param);
+                             Image_get, param);
 }
 
 static PyObject *Image_get_shape(PyObject *op, void *Py_UNUSED(closure)) {

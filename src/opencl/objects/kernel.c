@@ -290,18 +290,11 @@ static PyObject *Kernel_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Kernel_get_info(PyObject *op, PyObject *param) {
-    cl_uint number;
-    if (kernel_is_made((Kernel *)op, "clGetKernelInfo") < 0 ||
-        pg_as_u32(param, "clGetKernelInfo", "param", &number) < 0) {
+    if (kernel_is_made((Kernel *)op, "clGetKernelInfo") < 0) {
         return NULL;
     }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Kernel_info[i].param == number) {
-            return Kernel_get(op, (void *)(intptr_t)i);
-        }
-    }
     return ocl_info_by_param(((Kernel *)op)->state, op, Kernel_query, "clGetKernelInfo",
-                             Kernel_info, ROW_COUNT, param);
+                             Kernel_info, ROW_COUNT, Kernel_get, param);
 }
 
 typedef struct {
@@ -350,7 +343,7 @@ static PyObject *Kernel_get_work_group_info_impl(PyObject *op, PyObject *const *
     }
     Question question = {self, device->id, 0, {0}, 0};
     return ocl_info_by_param(self->state, &question, ask_work_group, "clGetKernelWorkGroupInfo",
-                             work_group_info, ROWS(work_group_info), a[0]);
+                             work_group_info, ROWS(work_group_info), NULL, a[0]);
 }
 
 PG_DOC(Kernel_get_sub_group_info__doc__, "get_sub_group_info",
@@ -380,7 +373,7 @@ static PyObject *Kernel_get_sub_group_info_impl(PyObject *op, PyObject *const *a
         return NULL;
     }
     return ocl_info_by_param(self->state, &question, ask_sub_group, "clGetKernelSubGroupInfo",
-                             sub_group_info, ROWS(sub_group_info), a[1]);
+                             sub_group_info, ROWS(sub_group_info), NULL, a[1]);
 }
 
 PG_DOC(Kernel_get_arg_info__doc__, "get_arg_info", "$self, arg_index, param",
@@ -420,7 +413,7 @@ static PyObject *Kernel_get_arg_info_impl(PyObject *op, PyObject *const *a) {
         }
     }
     return ocl_info_by_param(self->state, &question, ask_arg, "clGetKernelArgInfo", arg_info,
-                             ROWS(arg_info), a[1]);
+                             ROWS(arg_info), NULL, a[1]);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -562,21 +555,7 @@ static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwa
     return result;
 }
 
-PG_DOC(
-    Kernel_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-    "(int_ptr_value: int, retain: bool = True) -> Kernel",
-    "Kernel of a cl_kernel that another library passed as an integer; retain=False takes over its "
-    "reference.\n\n"
-    "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Kernel_from_int_ptr, 2)
-static PyObject *Kernel_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Kernel.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Kernel_of_handle(State *state, PyTypeObject *type, void *handle, int retain) {
     cl_int status = CL_SUCCESS;
     if (retain) {
         CL_CALL(status, clRetainKernel, (cl_kernel)handle);
@@ -584,8 +563,10 @@ static PyObject *Kernel_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
             return ocl_raise(state, "clRetainKernel", status);
         }
     }
-    return Kernel_make(state, (PyTypeObject *)type, (cl_kernel)handle, NULL, 1);
+    return Kernel_make(state, type, (cl_kernel)handle, NULL, 1);
 }
+
+OCL_FROM_INT_PTR(Kernel, "Kernel", "Kernel", "Kernel of a cl_kernel")
 
 static PyObject *Kernel_get_int_ptr(PyObject *op, void *closure) {
     ((Kernel *)op)->shared_handle = 1; /* the owner of the other handle may set arguments without
@@ -656,9 +637,7 @@ static PyMethodDef Kernel_methods[] = {
     {"set_scalar_arg_dtypes", FAST(Kernel_set_scalar_arg_dtypes),
      Kernel_set_scalar_arg_dtypes__doc__},
     {"set_arg_types", FAST(Kernel_set_scalar_arg_dtypes), Kernel_set_arg_types__doc__},
-    {"get_info", Kernel_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(kernel_info.NAME)."},
+    INFO_METHOD(Kernel_get_info, "kernel_info"),
     {"get_work_group_info", FAST(Kernel_get_work_group_info), Kernel_get_work_group_info__doc__},
     {"get_sub_group_info", FAST(Kernel_get_sub_group_info), Kernel_get_sub_group_info__doc__},
     {"get_arg_info", FAST(Kernel_get_arg_info), Kernel_get_arg_info__doc__},
@@ -669,8 +648,7 @@ static PyMethodDef Kernel_methods[] = {
      "**kwargs)\n--\n\n(output_file: str | IO[str], queue: CommandQueue, "
      "global_size: object, local_size: object, *args: object, **kwargs: object) -> None\n\nWrite a "
      "stand-alone script that makes this call, with its data, to a file or file object."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Kernel_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Kernel_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Kernel),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Kernel_getset[] = {

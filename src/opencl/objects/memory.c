@@ -251,7 +251,7 @@ static PyObject *Memory_get_info(PyObject *op, PyObject *param) {
         return NULL;
     }
     return ocl_info_by_param(self->state, op, Memory_query, "clGetMemObjectInfo", Memory_info,
-                             ROW_COUNT, param);
+                             ROW_COUNT, Memory_get, param);
 }
 
 static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -319,35 +319,18 @@ static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
                                 : ocl_raise(self->state, "clEnqueueNDRangeKernel", status);
 }
 
-PG_DOC(
-    Memory_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-    "(int_ptr_value: int, retain: bool = True) -> Self",
-    "Memory object of a cl_mem that another library passed as an integer; retain=False takes over "
-    "its reference.\n\n"
-    "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Memory_from_int_ptr, 2)
-static PyObject *Memory_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "MemoryObject.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
-    int general = (PyTypeObject *)type == state->MemoryObjectHolderType ||
-                  (PyTypeObject *)type == state->MemoryObjectType;
-    return ocl_memory_wrap(state, general ? NULL : (PyTypeObject *)type, (cl_mem)handle, retain,
-                           NULL);
+static PyObject *Memory_of_handle(State *state, PyTypeObject *type, void *handle, int retain) {
+    int general = type == state->MemoryObjectHolderType || type == state->MemoryObjectType;
+    return ocl_memory_wrap(state, general ? NULL : type, (cl_mem)handle, retain, NULL);
 }
+
+OCL_FROM_INT_PTR(Memory, "MemoryObject", "Self", "Memory object of a cl_mem")
 
 static PyMethodDef Memory_methods[] = {
     PG_NO_PICKLE,
-    {"get_info", Memory_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(mem_info.NAME)."},
+    INFO_METHOD(Memory_get_info, "mem_info"),
     {"get_host_array", FAST(Memory_get_host_array), Memory_get_host_array__doc__},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Memory_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Memory_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Memory),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Memory_getset[] = {
@@ -358,11 +341,7 @@ static PyGetSetDef Memory_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Memory_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Memory, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Memory, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Memory, Memory);
 static PyType_Slot MemoryObjectHolder_slots[] = {
     {Py_tp_doc, (void *)"Memory that kernels can use: the base of Buffer, Image, Pipe and "
                         "PooledBuffer. It cannot be instantiated."},

@@ -178,7 +178,7 @@ static PyObject *Pipe_get_pipe_info(PyObject *op, PyObject *param) {
         return NULL;
     }
     return ocl_info_by_param(self->state, op, Pipe_query, "clGetPipeInfo", Pipe_info, ROW_COUNT,
-                             param);
+                             Pipe_get, param);
 }
 
 static PyMethodDef Pipe_methods[] = {

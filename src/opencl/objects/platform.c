@@ -111,7 +111,7 @@ static PyObject *Platform_get(PyObject *op, void *closure) {
 
 static PyObject *Platform_get_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo",
-                             Platform_info, ROW_COUNT, param);
+                             Platform_info, ROW_COUNT, Platform_get, param);
 }
 
 /* PoCL 3.1 starts its devices in the first call that needs them; other threads are told meanwhile
@@ -202,19 +202,18 @@ static PyObject *Platform_repr(PyObject *op) {
     return repr;
 }
 
+static PyObject *Platform_of_handle(State *state, PyTypeObject *Py_UNUSED(type), void *handle,
+                                    int Py_UNUSED(retain)) {
+    return ocl_platform_wrap(state, (cl_platform_id)handle);
+}
+
 PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
        "(int_ptr_value: int, retain: bool = True) -> Platform",
        "Platform of a cl_platform_id that another library passed as an integer. LogicError for "
        "most wrong numbers (on Linux).");
 PG_FUNCTION(Platform_from_int_ptr, 2)
 static PyObject *Platform_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    if (state == NULL || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Platform.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
-    return ocl_platform_wrap(state, (cl_platform_id)handle);
+    return ocl_from_int_ptr(type, a, "Platform.from_int_ptr", Platform_of_handle);
 }
 
 static PyObject *Platform_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -223,16 +222,11 @@ static PyObject *Platform_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignor
 }
 
 static PyMethodDef Platform_methods[] = {
-    {"_get_cl_version", Platform_get_cl_version, METH_NOARGS,
-     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
-     "here."},
+    OCL_VERSION_METHOD(Platform),
     PG_NO_PICKLE,
     {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
-    {"get_info", Platform_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(platform_info.NAME)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Platform_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Platform_from_int_ptr__doc__},
+    INFO_METHOD(Platform_get_info, "platform_info"),
+    OCL_FROM_INT_PTR_METHOD(Platform),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Platform_getset[] = {
@@ -243,11 +237,7 @@ static PyGetSetDef Platform_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Platform_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Platform, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Platform, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Platform, Platform);
 static PyType_Slot Platform_slots[] = {
     {Py_tp_doc,
      (void *)"An OpenCL implementation: a driver with its devices, from get_platforms()."},

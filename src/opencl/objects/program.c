@@ -565,11 +565,7 @@ PyObject *program_kind(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static PyMemberDef Program_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Program, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Program, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Program, Program);
 static PyType_Slot Program_slots[] = {
     {Py_tp_doc, (void *)Program__doc__},
     {Py_tp_new, (void *)Program_new},

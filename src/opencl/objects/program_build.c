@@ -3,6 +3,7 @@
  * pygpu/_src/runtime/opencl/build.py decides how to build (options, cache, messages). This file
  * has the driver calls, and the lock that prevents two threads from building a program at the same
  * time. */
+#include "opencl/api/info.h"
 #include "opencl/api/roles.h"
 #include "opencl/context.h"
 #include "opencl/device.h"
@@ -542,22 +543,11 @@ static PyObject *Program_set_constant_impl(PyObject *op, PyObject *const *a) {
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, call, status);
 }
 
-PG_DOC(Program_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Program",
-       "Program of a cl_program that another library passed as an integer; retain=False takes over "
-       "its reference.\n\n"
-       "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Program_from_int_ptr, 2)
-static PyObject *Program_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Program.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
-    return ocl_program_wrap(state, (PyTypeObject *)type, (cl_program)handle, retain);
+static PyObject *Program_of_handle(State *state, PyTypeObject *type, void *handle, int retain) {
+    return ocl_program_wrap(state, type, (cl_program)handle, retain);
 }
+
+OCL_FROM_INT_PTR(Program, "Program", "Program", "Program of a cl_program")
 
 PyMethodDef program_methods[] = {
     PG_NO_PICKLE,
@@ -569,9 +559,7 @@ PyMethodDef program_methods[] = {
      "program.name."},
     {"kind", program_kind, METH_NOARGS,
      "kind($self, /)\n--\n\n() -> program_kind\n\nWhat the program was made from."},
-    {"get_info", program_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(program_info.NAME)."},
+    INFO_METHOD(program_get_info, "program_info"),
     {"get_build_info", (PyCFunction)(void (*)(void))program_get_build_info, METH_FASTCALL,
      "get_build_info($self, device, param, /)\n--\n\n(device: Device, param: int, /) -> "
      "object\n\nAnswer to a query about the build for a device "
@@ -581,8 +569,7 @@ PyMethodDef program_methods[] = {
      "Sequence[Program], options: str | Sequence[str] | None = "
      "None, devices: Sequence[Device] | None = None) -> Program\n\nThe same as "
      "pygpu.link_program()."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Program_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Program_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Program),
     {"__dir__", program_dir, METH_NOARGS,
      "__dir__($self, /)\n--\n\n() -> list[str]\n\nNames of the attributes and of the kernels."},
     {"_build", FAST(Program_primitive_build), Program_primitive_build__doc__},

@@ -314,20 +314,11 @@ static PyObject *Program_get(PyObject *op, void *closure) {
 }
 
 PyObject *program_get_info(PyObject *op, PyObject *param) {
-    cl_uint number;
-    if (pg_as_u32(param, "Program.get_info", "param", &number) < 0) {
-        return NULL;
-    }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Program_info[i].param == number) {
-            return Program_get(op, (void *)(intptr_t)i);
-        }
-    }
     if (ocl_program_handle((Program *)op) == NULL) {
         return NULL;
     }
     return ocl_info_by_param(((Program *)op)->state, op, Program_query, "clGetProgramInfo",
-                             Program_info, ROW_COUNT, param);
+                             Program_info, ROW_COUNT, Program_get, param);
 }
 
 PyObject *program_get_build_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
@@ -345,7 +336,7 @@ PyObject *program_get_build_info(PyObject *op, PyObject *const *args, Py_ssize_t
     }
     OneBuild build = {self->program, device->id};
     return ocl_info_by_param(self->state, &build, Program_query_build, "clGetProgramBuildInfo",
-                             Build_info, BUILD_ROW_COUNT, args[1]);
+                             Build_info, BUILD_ROW_COUNT, NULL, args[1]);
 }
 
 static PyObject *Program_get_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {

@@ -484,22 +484,13 @@ static PyObject *Queue_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
-    cl_uint number;
-    if (pg_as_u32(param, "clGetCommandQueueInfo", "param", &number) < 0) {
+    Queue *self = (Queue *)op;
+    if (self->queue == NULL && ocl_refuse_uninitialized(self->state, "clGetCommandQueueInfo",
+                                                        "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
         return NULL;
     }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Queue_info[i].param == number) {
-            return Queue_get(op, (void *)(intptr_t)i);
-        }
-    }
-    if (((Queue *)op)->queue == NULL) {
-        ocl_refuse_uninitialized(((Queue *)op)->state, "clGetCommandQueueInfo", "queue",
-                                 CL_INVALID_COMMAND_QUEUE);
-        return NULL;
-    }
-    return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo",
-                             Queue_info, ROW_COUNT, param);
+    return ocl_info_by_param(self->state, op, Queue_query, "clGetCommandQueueInfo", Queue_info,
+                             ROW_COUNT, Queue_get, param);
 }
 
 /* Whether all of its commands are known to have completed. */
@@ -597,22 +588,12 @@ static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
     return ocl_handle_int_ptr(op, closure);
 }
 
-PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
-       "Queue of a cl_command_queue that another library passed as an integer; retain=False takes "
-       "over its reference.\n\n"
-       "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Queue_from_int_ptr, 2)
-static PyObject *Queue_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Queue_of_handle(State *state, PyTypeObject *Py_UNUSED(type), void *handle,
+                                 int retain) {
     return Queue_twin(state, (cl_command_queue)handle, retain);
 }
+
+OCL_FROM_INT_PTR(Queue, "CommandQueue", "CommandQueue", "Queue of a cl_command_queue")
 
 static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (queue_check((Queue *)op, "CommandQueue") < 0) {
@@ -623,9 +604,7 @@ static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)
 }
 
 static PyMethodDef Queue_methods[] = {
-    {"_get_cl_version", Queue_get_cl_version, METH_NOARGS,
-     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
-     "here."},
+    OCL_VERSION_METHOD(Queue),
     PG_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
      "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads "
@@ -633,9 +612,7 @@ static PyMethodDef Queue_methods[] = {
     {"flush", Queue_flush, METH_NOARGS,
      "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without "
      "waiting."},
-    {"get_info", Queue_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(command_queue_info.NAME)."},
+    INFO_METHOD(Queue_get_info, "command_queue_info"),
     {"_finalize", Queue_finalize, METH_NOARGS,
      "_finalize($self, /)\n--\n\n() -> None\n\nMark the queue as finished with: later use warns."},
     {"__enter__", Queue_enter, METH_NOARGS,
@@ -643,8 +620,7 @@ static PyMethodDef Queue_methods[] = {
     {"__exit__", Queue_exit, METH_VARARGS,
      "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nfinish(), and warn of "
      "later use."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Queue_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Queue_from_int_ptr__doc__},
+    OCL_FROM_INT_PTR_METHOD(Queue),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Queue_getset[] = {
@@ -655,11 +631,7 @@ static PyGetSetDef Queue_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Queue_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Queue, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Queue, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Queue, Queue);
 static PyType_Slot Queue_slots[] = {
     {Py_tp_doc, (void *)Queue__doc__},    {Py_tp_new, (void *)Queue_new},
     {Py_tp_init, (void *)Queue_init},     {Py_tp_traverse, (void *)Queue_traverse},

@@ -274,33 +274,11 @@ static PyObject *Sampler_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Sampler_get_info(PyObject *op, PyObject *param) {
-    cl_uint number;
-    if (pg_as_u32(param, "clGetSamplerInfo", "param", &number) < 0) {
-        return NULL;
-    }
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (Sampler_info[i].param == number) {
-            return Sampler_get(op, (void *)(intptr_t)i);
-        }
-    }
     return ocl_info_by_param(((Sampler *)op)->state, op, Sampler_query, "clGetSamplerInfo",
-                             Sampler_info, ROW_COUNT, param);
+                             Sampler_info, ROW_COUNT, Sampler_get, param);
 }
 
-PG_DOC(Sampler_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
-       "(int_ptr_value: int, retain: bool = True) -> Sampler",
-       "Sampler of a cl_sampler that another library passed as an integer; retain=False takes over "
-       "its reference.\n\n"
-       "LogicError for most wrong numbers (on Linux).");
-PG_FUNCTION(Sampler_from_int_ptr, 2)
-static PyObject *Sampler_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
-    State *state = ocl_state_of((PyTypeObject *)type);
-    size_t handle;
-    int retain;
-    if (state == NULL || (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_as_handle(state, a[0], "Sampler.from_int_ptr", &handle) < 0) {
-        return NULL;
-    }
+static PyObject *Sampler_of_handle(State *state, PyTypeObject *type, void *handle, int retain) {
     cl_sampler sampler = (cl_sampler)handle;
     cl_int status = CL_SUCCESS;
     if (retain) {
@@ -310,7 +288,7 @@ static PyObject *Sampler_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
         }
     }
     ocl_live[LIVE_SAMPLER]++;
-    Sampler *self = (Sampler *)PG_NEW((PyTypeObject *)type);
+    Sampler *self = (Sampler *)PG_NEW(type);
     if (self == NULL) {
         CL_RELEASE(LIVE_SAMPLER, clReleaseSampler, sampler);
         return NULL;
@@ -330,13 +308,12 @@ static PyObject *Sampler_from_int_ptr_impl(PyObject *type, PyObject *const *a) {
     return (PyObject *)self;
 }
 
+OCL_FROM_INT_PTR(Sampler, "Sampler", "Sampler", "Sampler of a cl_sampler")
+
 static PyMethodDef Sampler_methods[] = {
     PG_NO_PICKLE,
-    {"get_info", Sampler_get_info, METH_O,
-     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
-     "(sampler_info.NAME)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Sampler_from_int_ptr,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Sampler_from_int_ptr__doc__},
+    INFO_METHOD(Sampler_get_info, "sampler_info"),
+    OCL_FROM_INT_PTR_METHOD(Sampler),
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Sampler_getset[] = {
@@ -347,11 +324,7 @@ static PyGetSetDef Sampler_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Sampler_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Sampler, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Sampler, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(Sampler, Sampler);
 static PyType_Slot Sampler_slots[] = {
     {Py_tp_doc, (void *)Sampler__doc__},        {Py_tp_new, (void *)Sampler_new},
     {Py_tp_init, (void *)Sampler_init},         {Py_tp_clear, (void *)Sampler_clear},

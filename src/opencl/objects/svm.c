@@ -315,11 +315,7 @@ static PyGetSetDef SVMPointer_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef SVMPointer_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Svm, weakrefs), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Svm, dict), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_DICT_MEMBERS(SVMPointer, Svm);
 static PyType_Slot SVMPointer_slots[] = {
     {Py_tp_doc, (void *)"Memory at one address for host and devices: the base of SVM, "
                         "SVMAllocation and PooledSVM. It cannot be instantiated."},
