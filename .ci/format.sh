@@ -7,9 +7,9 @@ FORMAT=${VENV:-.venv}/bin/clang-format
 mode=(-i)
 [ "${1:-}" != --check ] || mode=(--dry-run --Werror)
 # These repeat what the vendors' headers declare, a row a declaration.
-find src -name '*.[ch]' ! -name cl_api.h ! -name cl_queries.h ! -name cu_api.h -print0 |
+find src -name '*.[ch]' ! -name cl_api.h ! -name cu_api.h -print0 |
     xargs -0 "$FORMAT" "${mode[@]}"
-wide=$(find src -name '*.[ch]' ! -name '*_api.h' ! -name cl_queries.h \
+wide=$(find src -name '*.[ch]' ! -name '*_api.h' \
     -exec awk 'length > 100 { print FILENAME ":" FNR ": wider than 100 columns" }' {} +)
 if [ -n "$wide" ]; then
     echo "$wide" >&2

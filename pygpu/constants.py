@@ -43,7 +43,9 @@ class Constants:
 def _make_classes() -> dict[str, type[Constants]]:
     classes = {}
     for name, doc, is_bitfield, members in _constants():
-        body = {"__doc__": doc, "__module__": "pygpu", "_is_bitfield": is_bitfield, **members}
+        body = {"__doc__": doc, "__module__": "pygpu", "_is_bitfield": is_bitfield}
+        for member, value in members.items():  # a query has the name of the property
+            body[member.upper() if member.islower() else member] = value
         classes[name] = type(name, (Constants,), body)
     return classes
 

@@ -71,4 +71,4 @@ def test_functions_are_defined(page: Path) -> None:
 def test_a_missing_name_is_found() -> None:
     assert "arr_fast" in words() and "prepare" in defined() and "arr_fast_plan" in defined()
     assert "no_such_function_anywhere" not in words() | defined()
-    assert "cl_queries" in words() and "cuMemAlloc" in words()
+    assert "cl_api" in words() and "cuMemAlloc" in words()

@@ -1,7 +1,6 @@
 """The rows of src/opencl against the real OpenCL headers, and against one another.
 
-pygpu brings its own cl_api.h (with cl_queries.h), cl.fn and .def tables, so that building it needs
-no OpenCL headers.
+pygpu brings its own cl_api.h, cl.fn and .def tables, so that building it needs no OpenCL headers.
 Where the real ones are installed, a C file that includes both asserts that every constant, type,
 structure and prototype is the same. Ours is renamed for that: cl_int becomes our_cl_int, CL_SUCCESS
 OUR_CL_SUCCESS. The other tests read the tables as text; none needs a built pygpu.
@@ -90,6 +89,7 @@ class Question(NamedTuple):
     table: str
     attribute: str
     kind: str
+    number: str
     constant: str
     unit: str
     text: str
@@ -104,11 +104,16 @@ def text_of(name: str) -> str:
     return re.sub(r"/\*.*?\*/", "", (SOURCE / name).read_text(encoding="utf-8"), flags=re.S)
 
 
+@cache
 def interface() -> str:
-    """Types and constants: the two headers in one, without their comments."""
-    outer, inner = text_of("cl_api.h"), text_of("cl_queries.h")
-    assert outer.count('#include "opencl/api/cl_queries.h"\n') == 1
-    return outer.replace('#include "opencl/api/cl_queries.h"\n', inner)
+    """Types and constants, without comments, and with a #define for each row of the tables."""
+    known = [(f"CL_{name}", text) for name, text, _, _ in statuses()]
+    known += [(row.constant, row.number) for row in questions()]
+    known += [(constant, text) for _, _, text, constant in numbers()]
+    defines = "".join(f"#define {name} ({text})\n" for name, text in known)
+    text, changes = re.subn(r"^enum \{.*?^\};\n", defines, text_of("cl_api.h"), flags=re.M | re.S)
+    assert changes == 1
+    return text
 
 
 def rows(name: str, pattern: str, start: str) -> list[tuple[str, ...]]:
@@ -130,20 +135,28 @@ def functions() -> list[Function]:
 
 
 def statuses() -> list[tuple[str, ...]]:
-    return rows("status.def", r'^STATUS\((\w+), (\w+), "([^"\n]*)"\)$', "STATUS")
+    return rows("status.def", r'^STATUS\((\w+), (-?\d+), (\w+), "([^"\n]*)"\)$', "STATUS")
 
 
 def enum_classes() -> list[tuple[str, ...]]:
     return rows("enums.def", r'^ENUM_CLASS\((\w+), "(b?)", "([^"\n]+)"\)$', "ENUM_CLASS")
 
 
+def numbers() -> list[tuple[str, ...]]:
+    return rows("enums.def", r"^NUMBER\((\w+), (\w+), (-?\w+), (CL_\w+)\)$", "NUMBER")
+
+
 def members() -> list[tuple[str, ...]]:
     own = rows("enums.def", r"^ENUM\((\w+), (\w+), (CL_\w+)\)$", "ENUM")
-    return own + [("status_code", name, f"CL_{name}") for name, _, _ in statuses()]
+    own += [(name, member, constant) for name, member, _, constant in numbers()]
+    own += [("status_code", name, f"CL_{name}") for name, *_ in statuses()]
+    return own + [
+        (CLASS_OF_TABLE[row.table], row.attribute.upper(), row.constant) for row in questions()
+    ]
 
 
 def questions() -> list[Question]:
-    pattern = r'^(\w+_INFO)\((\w+), (\w+), (CL_\w+), "([^"\n]*)", "([^"\n]+)"\)$'
+    pattern = r'^(\w+_INFO)\((\w+), (\w+), (\w+), (CL_\w+), "([^"\n]*)", "([^"\n]+)"\)$'
     return [Question(*row) for row in rows("info.def", pattern, r"\w+_INFO")]
 
 
@@ -177,7 +190,7 @@ def twice(items: Sequence[Hashable]) -> list[Hashable]:
 
 def test_no_row_occurs_twice() -> None:
     assert twice([function.name for function in functions()]) == []
-    assert twice([name for name, _, _ in statuses()]) == []
+    assert twice([name for name, *_ in statuses()]) == []
     assert twice([name for name, _, _ in enum_classes()]) == []
     assert twice([row[:2] for row in members()]) == []
     assert twice([(row.table, row.attribute) for row in questions()]) == []
@@ -190,9 +203,9 @@ def test_every_constant_of_a_row_is_defined() -> None:
 
 
 def test_members_follow_their_class() -> None:
-    text = text_of("enums.def")
+    text = re.sub(r"^#define \w+_INFO\(.*\) (ENUM\(\w+)", r"\1", text_of("enums.def"), flags=re.M)
     current = ""
-    for macro, name in re.findall(r"^(ENUM_CLASS|ENUM)\((\w+)", text, re.M):
+    for macro, name in re.findall(r"^(ENUM_CLASS|ENUM|NUMBER)\((\w+)", text, re.M):
         if macro == "ENUM_CLASS":
             current = name
         else:
@@ -213,24 +226,24 @@ def test_flags_are_single_bits() -> None:
 
 
 def test_class_of_a_status_follows_from_its_number() -> None:
-    for name, kind, _ in statuses():
-        code = number(f"CL_{name}")
+    for name, text, kind, _ in statuses():
+        code = int(text)
         assert code <= 0
         expected = "MemoryError" if code == -4 else "LogicError" if code <= -30 else "RuntimeError"
         if code == 0:
             expected = "Error"  # as in PyOpenCL: a success that is raised all the same
         assert (name, kind) == (name, expected)
-    codes = [number(f"CL_{name}") for name, _, _ in statuses()]
+    codes = [int(text) for _, text, _, _ in statuses()]
     assert twice(codes) == [], "raise_status switches over these"
     assert set(codes) >= {*range(-19, 1), *range(-72, -29)}
 
 
-def test_every_question_has_a_property_and_every_property_a_question() -> None:
+def test_every_table_of_questions_is_a_class() -> None:
     assert set(CLASS_OF_TABLE) == {row.table for row in questions()}
+    text = text_of("enums.def")
     for table, name in CLASS_OF_TABLE.items():
-        asked = {(row.attribute, row.constant) for row in questions() if row.table == table}
-        listed = {(row[1].lower(), row[2]) for row in members() if row[0] == name}
-        assert asked == listed, table
+        row = f"#define {table}(attr, KIND, number, PARAM, unit, text) ENUM({name}, attr, PARAM)\n"
+        assert text.count(row) == 1, table
 
 
 def test_questions_have_known_kinds_and_units() -> None:
@@ -363,13 +376,13 @@ def header_names(headers: Compiler) -> set[str]:
 
 def test_tables_compile_without_warnings(compiler: Compiler) -> None:
     tables = "".join(
-        f"#define {name}(attr, KIND, PARAM, unit, text) PARAM,\n" for name in CLASS_OF_TABLE
+        f"#define {name}(attr, KIND, n, PARAM, unit, text) PARAM,\n" for name in CLASS_OF_TABLE
     )
     source = (
         '#include "cl_api.h"\n'
         "struct table {\n#define CL_FN(v, r, n, a) r (CL_API_CALL *n) a;\n#include <cl.fn>\n};\n"
         "extern const cl_int codes[];\n"
-        "const cl_int codes[] = {\n#define STATUS(n, k, h) CL_##n,\n#include <status.def>\n};\n"
+        "const cl_int codes[] = {\n#define STATUS(n, v, k, h) CL_##n,\n#include <status.def>\n};\n"
         "extern const cl_bitfield values[];\n"
         "const cl_bitfield values[] = {\n#define ENUM_CLASS(n, b, d)\n"
         "#define ENUM(c, m, v) (cl_bitfield)v,\n#include <enums.def>\n};\n"
@@ -407,7 +420,7 @@ def test_functions_appear_in_the_version_of_their_row(headers: Compiler, version
     ("before", "after", "complaint"),
     [
         (r"(#define CL_MEM_READ_ONLY .*)2\)", r"\g<1>3)", "value of CL_MEM_READ_ONLY"),
-        (r"(#define CL_INVALID_VALUE +)\(-30\)", r"\1(-31)", "value of CL_INVALID_VALUE"),
+        (r"(#define CL_INVALID_VALUE )\(-30\)", r"\1(-31)", "value of CL_INVALID_VALUE"),
         (r"typedef intptr_t cl_pipe", "typedef cl_uint cl_pipe", "type cl_pipe_properties"),
         (r"struct _cl_event \*cl_event", "struct _cl_mem *cl_event", "type cl_event"),
         (r"size_t image_depth;", "cl_uint image_depth;", "field cl_image_desc.image_depth"),

@@ -7,7 +7,7 @@
 #define NVIDIA_FAULT (-9999) /* not in any header */
 
 static const PgStatus status_rows[] = {
-#define STATUS(name, kind, hint) {CL_##name, #name, #kind, hint},
+#define STATUS(name, number, kind, hint) {CL_##name, #name, #kind, hint},
 #include "opencl/api/status.def"
 #undef STATUS
     {PG_STATUS_MISSING, "INVALID_OPERATION", "LogicError",

@@ -14,12 +14,12 @@
 #include "opencl/queue.h"
 
 enum {
-#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define CONTEXT_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Context_info[] = {
-#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define CONTEXT_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -623,7 +623,7 @@ static PyMethodDef Context_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {
-#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) \
+#define CONTEXT_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Context_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     OCL_HANDLE_GETSET("cl_context"),

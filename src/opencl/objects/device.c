@@ -8,12 +8,12 @@
 #include "opencl/platform.h"
 
 enum {
-#define DEVICE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define DEVICE_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Device_info[] = {
-#define DEVICE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define DEVICE_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -399,7 +399,7 @@ static PyMethodDef Device_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Device_getset[] = {
-#define DEVICE_INFO(attr, KIND, PARAM, unit, text) \
+#define DEVICE_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Device_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     OCL_HANDLE_GETSET("cl_device_id"),

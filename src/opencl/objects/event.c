@@ -10,21 +10,21 @@
 #include "opencl/queue.h"
 
 enum {
-#define EVENT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define EVENT_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Event_info[] = {
-#define EVENT_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define EVENT_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 enum {
-#define PROFILING_INFO(attr, KIND, PARAM, unit, text) PROFILING_ROW_##attr,
+#define PROFILING_INFO(attr, KIND, number, PARAM, unit, text) PROFILING_ROW_##attr,
 #include "opencl/api/info.def"
     PROFILING_ROW_COUNT
 };
 static const Info Profiling_info[] = {
-#define PROFILING_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define PROFILING_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -270,7 +270,7 @@ static PyMethodDef Event_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {
-#define EVENT_INFO(attr, KIND, PARAM, unit, text) \
+#define EVENT_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Event_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     OCL_HANDLE_GETSET("cl_event"),
@@ -341,7 +341,7 @@ static PyObject *Profile_get(PyObject *op, void *closure) {
 }
 
 static PyGetSetDef Profile_getset[] = {
-#define PROFILING_INFO(attr, KIND, PARAM, unit, text) \
+#define PROFILING_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(PROFILING_ROW_##attr, #attr, Profile_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {NULL, NULL, NULL, NULL, NULL},

@@ -15,12 +15,12 @@
 #include "opencl/platform.h"
 
 enum {
-#define IMAGE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define IMAGE_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Image_info[] = {
-#define IMAGE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define IMAGE_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -732,7 +732,7 @@ static PyMethodDef Image_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Image_getset[] = {
-#define IMAGE_INFO(attr, KIND, PARAM, unit, text) \
+#define IMAGE_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Image_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {"shape", Image_get_shape, NULL,

@@ -11,24 +11,24 @@
 #include "opencl/platform.h"
 
 enum {
-#define KERNEL_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define KERNEL_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Kernel_info[] = {
-#define KERNEL_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define KERNEL_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 static const Info work_group_info[] = {
-#define WORK_GROUP_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define WORK_GROUP_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 static const Info sub_group_info[] = {
-#define SUB_GROUP_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define SUB_GROUP_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 static const Info arg_info[] = {
-#define KERNEL_ARG_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define KERNEL_ARG_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 #define ROWS(table) (sizeof table / sizeof table[0])
@@ -652,7 +652,7 @@ static PyMethodDef Kernel_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Kernel_getset[] = {
-#define KERNEL_INFO(attr, KIND, PARAM, unit, text) \
+#define KERNEL_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Kernel_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {"int_ptr", Kernel_get_int_ptr, NULL, "int: the cl_kernel of the driver", NULL},

@@ -11,12 +11,12 @@
 #include "opencl/opencl.h"
 
 enum {
-#define MEM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define MEM_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Memory_info[] = {
-#define MEM_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define MEM_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -334,7 +334,7 @@ static PyMethodDef Memory_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Memory_getset[] = {
-#define MEM_INFO(attr, KIND, PARAM, unit, text) \
+#define MEM_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Memory_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {"int_ptr", Memory_get_int_ptr, NULL, "int: the cl_mem of the driver", NULL},

@@ -10,12 +10,12 @@
 #include "opencl/platform.h"
 
 enum {
-#define PIPE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define PIPE_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Pipe_info[] = {
-#define PIPE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define PIPE_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -188,7 +188,7 @@ static PyMethodDef Pipe_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Pipe_getset[] = {
-#define PIPE_INFO(attr, KIND, PARAM, unit, text) \
+#define PIPE_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Pipe_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {NULL, NULL, NULL, NULL, NULL},

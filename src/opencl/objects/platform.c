@@ -11,12 +11,12 @@
 #include "opencl/platform.h"
 
 enum {
-#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define PLATFORM_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Platform_info[] = {
-#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define PLATFORM_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -230,7 +230,7 @@ static PyMethodDef Platform_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Platform_getset[] = {
-#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) \
+#define PLATFORM_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Platform_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     OCL_HANDLE_GETSET("cl_platform_id"),

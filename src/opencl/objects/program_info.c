@@ -8,21 +8,21 @@
 #include "opencl/opencl.h"
 
 enum {
-#define PROGRAM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define PROGRAM_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Program_info[] = {
-#define PROGRAM_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define PROGRAM_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 enum {
-#define PROGRAM_BUILD_INFO(attr, KIND, PARAM, unit, text) BUILD_ROW_##attr,
+#define PROGRAM_BUILD_INFO(attr, KIND, number, PARAM, unit, text) BUILD_ROW_##attr,
 #include "opencl/api/info.def"
     BUILD_ROW_COUNT
 };
 static const Info Build_info[] = {
-#define PROGRAM_BUILD_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define PROGRAM_BUILD_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -394,7 +394,7 @@ static int Program_set_checks(PyObject *op, PyObject *value, void *Py_UNUSED(clo
 }
 
 PyGetSetDef program_getset[] = {
-#define PROGRAM_INFO(attr, KIND, PARAM, unit, text) \
+#define PROGRAM_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Program_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {"int_ptr", Program_get_int_ptr, NULL, "int: the cl_program of the driver", NULL},

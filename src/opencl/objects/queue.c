@@ -15,12 +15,12 @@
 #include "opencl/queue.h"
 
 enum {
-#define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define QUEUE_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Queue_info[] = {
-#define QUEUE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define QUEUE_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -624,7 +624,7 @@ static PyMethodDef Queue_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Queue_getset[] = {
-#define QUEUE_INFO(attr, KIND, PARAM, unit, text) \
+#define QUEUE_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     {"int_ptr", Queue_get_int_ptr, NULL, "int: the cl_command_queue of the driver", NULL},

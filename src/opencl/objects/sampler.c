@@ -10,12 +10,12 @@
 #include "opencl/platform.h"
 
 enum {
-#define SAMPLER_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#define SAMPLER_INFO(attr, KIND, number, PARAM, unit, text) ROW_##attr,
 #include "opencl/api/info.def"
     ROW_COUNT
 };
 static const Info Sampler_info[] = {
-#define SAMPLER_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#define SAMPLER_INFO(attr, KIND, number, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
 #include "opencl/api/info.def"
 };
 
@@ -317,7 +317,7 @@ static PyMethodDef Sampler_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Sampler_getset[] = {
-#define SAMPLER_INFO(attr, KIND, PARAM, unit, text) \
+#define SAMPLER_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Sampler_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"
     OCL_HANDLE_GETSET("cl_sampler"),
