@@ -50,7 +50,7 @@ class Fit(Protocol):
 
 
 class Functions(NamedTuple):
-    """In the order in which the modules name them; NumPy's names are a prefix and these."""
+    """NumPy's names are a prefix and these."""
 
     val: Value
     val2d: OfTwo
