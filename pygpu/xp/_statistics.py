@@ -252,13 +252,24 @@ def mean(
     return _reduce("mean", a, axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
 
-def _ddof(call: str, ddof: float, correction: float | None) -> float:
-    """The number of items less this divides the sums: NumPy's name or the standard's."""
-    if correction is None:
-        return ddof
-    if ddof != 0:
-        raise ValueError(f"{call}: ddof and correction are two names of one argument; give one")
-    return correction
+def _deviation(
+    call: str,
+    a: Any,
+    axis: Axis,
+    ddof: float,
+    correction: float | None,
+    mean: Any,
+    options: dict[str, Any],
+) -> Any:
+    """The number of items less ddof, or correction by the standard's name, divides the sums."""
+    need_arrays(call, a)
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError(f"{call}: ddof and correction are two names of one argument; give one")
+        ddof = correction
+    if mean is not None:
+        return statistics.about_mean(call, a, axis, ddof=ddof, mean=mean, **options)
+    return _reduce(call, a, axis, ddof=ddof, **options)
 
 
 @overload
@@ -300,29 +311,8 @@ def var(
     mean: Any = None,
 ) -> Any:
     """Variances over axes; the sums are divided by the number of items less the correction."""
-    need_arrays("var", a)
-    if mean is not None:
-        return statistics.about_mean(
-            "var",
-            a,
-            axis,
-            dtype=dtype,
-            out=out,
-            keepdims=keepdims,
-            where=where,
-            ddof=_ddof("var", ddof, correction),
-            mean=mean,
-        )
-    return _reduce(
-        "var",
-        a,
-        axis,
-        dtype=dtype,
-        out=out,
-        keepdims=keepdims,
-        where=where,
-        ddof=_ddof("var", ddof, correction),
-    )
+    options = dict(dtype=dtype, out=out, keepdims=keepdims, where=where)
+    return _deviation("var", a, axis, ddof, correction, mean, options)
 
 
 @overloads_of(var)
@@ -339,29 +329,8 @@ def std(
     mean: Any = None,
 ) -> Any:
     """Standard deviations over axes."""
-    need_arrays("std", a)
-    if mean is not None:
-        return statistics.about_mean(
-            "std",
-            a,
-            axis,
-            dtype=dtype,
-            out=out,
-            keepdims=keepdims,
-            where=where,
-            ddof=_ddof("std", ddof, correction),
-            mean=mean,
-        )
-    return _reduce(
-        "std",
-        a,
-        axis,
-        dtype=dtype,
-        out=out,
-        keepdims=keepdims,
-        where=where,
-        ddof=_ddof("std", ddof, correction),
-    )
+    options = dict(dtype=dtype, out=out, keepdims=keepdims, where=where)
+    return _deviation("std", a, axis, ddof, correction, mean, options)
 
 
 def argmax(

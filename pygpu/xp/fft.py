@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu._src.array.device import Device, as_device
-from pygpu._src.array.routines import manipulation
 from pygpu._src.codegen import dtypes
+from pygpu._src.util.lazy import lazy
 from pygpu._src.util.overloads import overloads_of
 
 from ._arguments import need_arrays
@@ -177,23 +177,15 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -
     return arange(0, n // 2 + 1, dtype=kind, device=where) / (n * d)
 
 
-def _axes(x: Any, axes: Any) -> tuple[int, ...]:
-    if axes is None:
-        return tuple(range(x.ndim))
-    return (axes,) if isinstance(axes, int) else tuple(axes)
-
-
 def fftshift(x: ArrayT, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
-    along = _axes(x, axes)
-    result: ArrayT = manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+    result: ArrayT = lazy("pygpu._src.array.routines.fft").fftshift(x, axes)
     return result
 
 
 def ifftshift(x: ArrayT, axes: int | Sequence[int] | None = None) -> ArrayT:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
-    along = _axes(x, axes)
-    result: ArrayT = manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
+    result: ArrayT = lazy("pygpu._src.array.routines.fft").ifftshift(x, axes)
     return result

@@ -260,57 +260,43 @@ static PyObject *Array_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Py_RETURN_NONE;
 }
 
-static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+static PyObject *describe(PyObject *op, const char *call, int deep) {
     ArrayObject *self;
     State *state = ((ArrayObject *)op)->state;
+    CUDA_ARRAY3D_DESCRIPTOR found = {0, 0, 0, 0, 0, 0};
     CUDA_ARRAY_DESCRIPTOR flat = {0, 0, 0, 0};
-    CUresult status = CUDA_SUCCESS;
-    if (cud_as_array(state, op, "Array.get_descriptor", "self", &self) < 0) {
+    CUresult status;
+    if (cud_as_array(state, op, call, "self", &self) < 0) {
         return NULL;
     }
-    ContextGuard guard;
     self->users++;
-    if (cud_context_enter(self->context, &guard, &status) == 0) { /* the thread may have no current
-                                                                   * context */
-        CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle);
-        cud_context_leave(&guard);
+    if (deep) {
+        IN_CONTEXT(self->context, status,
+                   CU_BESIDE(status, cuArray3DGetDescriptor, &found, self->handle));
+    } else {
+        IN_CONTEXT(self->context, status,
+                   CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle));
+        found =
+            (CUDA_ARRAY3D_DESCRIPTOR){flat.Width, flat.Height, 0, flat.Format, flat.NumChannels, 0};
     }
     cud_array_unpin(self);
     if (status != CUDA_SUCCESS) {
-        return cud_raise(state, "cuArrayGetDescriptor", status);
+        return cud_raise(state, deep ? "cuArray3DGetDescriptor" : "cuArrayGetDescriptor", status);
     }
-    Descriptor *result = (Descriptor *)PG_NEW(state->ArrayDescriptorType);
+    Descriptor *result =
+        (Descriptor *)PG_NEW(deep ? state->ArrayDescriptor3DType : state->ArrayDescriptorType);
     if (result != NULL) {
-        result->descriptor =
-            (CUDA_ARRAY3D_DESCRIPTOR){flat.Width, flat.Height, 0, flat.Format, flat.NumChannels, 0};
+        result->descriptor = found;
     }
     return (PyObject *)result;
 }
 
+static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return describe(op, "Array.get_descriptor", 0);
+}
+
 static PyObject *Array_get_descriptor_3d(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    ArrayObject *self;
-    State *state = ((ArrayObject *)op)->state;
-    CUDA_ARRAY3D_DESCRIPTOR deep = {0, 0, 0, 0, 0, 0};
-    CUresult status = CUDA_SUCCESS;
-    if (cud_as_array(state, op, "Array.get_descriptor_3d", "self", &self) < 0) {
-        return NULL;
-    }
-    ContextGuard guard;
-    self->users++;
-    if (cud_context_enter(self->context, &guard, &status) == 0) { /* the thread may have no current
-                                                                   * context */
-        CU_BESIDE(status, cuArray3DGetDescriptor, &deep, self->handle);
-        cud_context_leave(&guard);
-    }
-    cud_array_unpin(self);
-    if (status != CUDA_SUCCESS) {
-        return cud_raise(state, "cuArray3DGetDescriptor", status);
-    }
-    Descriptor *result = (Descriptor *)PG_NEW(state->ArrayDescriptor3DType);
-    if (result != NULL) {
-        result->descriptor = deep;
-    }
-    return (PyObject *)result;
+    return describe(op, "Array.get_descriptor_3d", 1);
 }
 
 static PyObject *Array_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
