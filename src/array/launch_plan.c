@@ -580,10 +580,7 @@ static PyMethodDef Plans_methods[] = {
     {"clear", Plans_forget, METH_NOARGS, clear_doc},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef Plans_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Plans, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_WEAKREF_MEMBERS(Plans, Plans);
 static PyType_Slot Plans_slots[] = {
     {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches, cached by the shapes, strides and "
                         "dtypes of their operands."},

@@ -89,7 +89,12 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
 
 #define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
-/* Defines Name_members for a type with weak references and a dict. */
+/* Defines Name_members for a type with weak references, and for one with a dict too. */
+#define PG_WEAKREF_MEMBERS(Name, Struct)                                                \
+    static PyMemberDef Name##_members[] = {                                             \
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(Struct, weakrefs), READONLY, NULL}, \
+        {NULL, 0, 0, 0, NULL},                                                          \
+    }
 #define PG_DICT_MEMBERS(Name, Struct)                                                   \
     static PyMemberDef Name##_members[] = {                                             \
         {"__weaklistoffset__", T_PYSSIZET, offsetof(Struct, weakrefs), READONLY, NULL}, \

@@ -90,6 +90,8 @@ static inline void cud_object_free(PyObject *op) {
 /* For types that refer to nothing else. */
 int cud_object_traverse(PyObject *op, visitproc visit, void *arg);
 void cud_object_dealloc(PyObject *op);
+/* tp_new of types whose __init__ does the work. */
+PyObject *cud_object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
 #define X(name, base) extern PyType_Spec cud_##name##_spec;
 CUD_TYPES(X)

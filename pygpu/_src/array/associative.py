@@ -390,14 +390,10 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     )
     sums = primitives.empty(a, (*lead, whole), number)
     reduce(function, view, (a.ndim,), sums)
-    scanned = parts._view((*lead, whole), _lead_strides(lead, segments, number), 0)
+    scanned = parts._view((*lead, whole), layout.c_strides((*lead, segments), number.itemsize), 0)
     scan(function, sums, len(lead), scanned)
     parts.events = scanned.events
     _launch_carried(a, kernel, groups, size, parts, out, numbers)
-
-
-def _lead_strides(lead: tuple[int, ...], segments: int, number: DType) -> tuple[int, ...]:
-    return layout.c_strides((*lead, segments), number.itemsize)
 
 
 def _launch_carried(

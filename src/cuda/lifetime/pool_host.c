@@ -60,11 +60,6 @@ PG_DOC(PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: in
        "The allocator of a PageLockedMemoryPool.\n\nflags: host_alloc_flags added with |.");
 static ArgSpec PageLockedAllocator_args = PG_ARGSPEC(PageLockedAllocator__doc__);
 
-static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
-                                         PyObject *Py_UNUSED(kwargs)) {
-    return PG_NEW(type);
-}
-
 static int PageLockedAllocator_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     uint32_t flags = 0;
@@ -86,7 +81,7 @@ static PyObject *PageLockedAllocator_repr(PyObject *op) {
 }
 
 static PyType_Slot PageLockedAllocator_slots[] = {
-    {Py_tp_doc, (void *)PageLockedAllocator__doc__}, {Py_tp_new, (void *)PageLockedAllocator_new},
+    {Py_tp_doc, (void *)PageLockedAllocator__doc__}, {Py_tp_new, (void *)cud_object_new},
     {Py_tp_init, (void *)PageLockedAllocator_init},  {Py_tp_dealloc, (void *)cud_object_dealloc},
     {Py_tp_repr, (void *)PageLockedAllocator_repr},  {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_members, PageLockedAllocator_members},    {0, NULL},

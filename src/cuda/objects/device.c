@@ -156,6 +156,16 @@ int cud_object_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
+PyObject *cud_object_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                         PyObject *Py_UNUSED(kwargs)) {
+    State *state = cud_state_of(type);
+    CudObject *self = state != NULL ? (CudObject *)PG_NEW(type) : NULL;
+    if (self != NULL) {
+        self->state = state;
+    }
+    return (PyObject *)self;
+}
+
 void cud_object_dealloc(PyObject *op) {
     pg_untrack(op, ((CudObject *)op)->weakrefs);
     cud_object_free(op);

@@ -13,16 +13,6 @@ PG_DOC(ArgumentHandler__doc__, "ArgumentHandler", "ary", "(ary: Any)",
        "memory of the array's size that is allocated once.");
 static ArgSpec ArgumentHandler_args = PG_ARGSPEC(ArgumentHandler__doc__);
 
-static PyObject *Handler_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
-                             PyObject *Py_UNUSED(kwargs)) {
-    State *state = cud_state_of(type);
-    Handler *self = state != NULL ? (Handler *)PG_NEW(type) : NULL;
-    if (self != NULL) {
-        self->state = state;
-    }
-    return (PyObject *)self;
-}
-
 static int Handler_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     Handler *self = (Handler *)op;
@@ -317,7 +307,7 @@ static PyObject *Handler_repr(PyObject *op) {
 
 static PyType_Slot ArgumentHandler_slots[] = {
     {Py_tp_doc, (void *)ArgumentHandler__doc__},
-    {Py_tp_new, (void *)Handler_new},
+    {Py_tp_new, (void *)cud_object_new},
     {Py_tp_init, (void *)Handler_init},
     GC_SLOTS,
     {Py_tp_repr, (void *)Handler_repr},

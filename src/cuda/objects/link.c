@@ -35,16 +35,6 @@ static PyObject *raise_link(Linker *self, const char *routine, CUresult status) 
                            : cud_raise(self->state, routine, status);
 }
 
-static PyObject *Linker_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
-                            PyObject *Py_UNUSED(kwargs)) {
-    State *state = cud_state_of(type);
-    Linker *self = state != NULL ? (Linker *)PG_NEW(type) : NULL;
-    if (self != NULL) {
-        self->state = state;
-    }
-    return (PyObject *)self;
-}
-
 /* Creates the linker; before that, and after link_module(), using it is an error. */
 static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
@@ -293,7 +283,7 @@ static PyObject *Linker_repr(PyObject *op) {
 
 static PyType_Slot Linker_slots[] = {
     {Py_tp_doc, (void *)Linker__doc__},
-    {Py_tp_new, (void *)Linker_new},
+    {Py_tp_new, (void *)cud_object_new},
     {Py_tp_init, (void *)Linker_init},
     {Py_tp_traverse, (void *)Linker_traverse},
     {Py_tp_clear, (void *)Linker_clear},

@@ -302,15 +302,6 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
 
 /* ---- PointerHolderBase ----------------------------------------------------------------------- */
 
-static PyObject *PointerHolderBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
-                                       PyObject *Py_UNUSED(kwargs)) {
-    CudObject *self = (CudObject *)PG_NEW(type);
-    if (self != NULL && (self->state = cud_state_of(type)) == NULL) {
-        Py_CLEAR(self);
-    }
-    return (PyObject *)self;
-}
-
 static PyObject *PointerHolderBase_get_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return PyErr_Format(PyExc_NotImplementedError,
                         "%s.get_pointer: a subclass of PointerHolderBase must define it and return "
@@ -363,7 +354,7 @@ static PyMethodDef PointerHolderBase_methods[] = {
 static PyType_Slot PointerHolderBase_slots[] = {
     {Py_tp_doc, (void *)"Base for your own classes that represent device memory: define "
                         "get_pointer(), and calls and kernels accept their instances."},
-    {Py_tp_new, (void *)PointerHolderBase_new},
+    {Py_tp_new, (void *)cud_object_new},
     {Py_tp_dealloc, (void *)cud_object_dealloc},
     {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_nb_int, (void *)PointerHolderBase_index},

@@ -145,10 +145,7 @@ static PyObject *Allocator_make(PyTypeObject *type, State *state, Context *conte
     return (PyObject *)self;
 }
 
-static PyMemberDef Allocator_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Allocator, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_WEAKREF_MEMBERS(Allocator, Allocator);
 static PyType_Slot AllocatorBase_slots[] = {
     {Py_tp_doc, (void *)"Base of allocators for MemoryPool: called with a size [bytes], an "
                         "allocator returns a Buffer, or None for 0. It cannot be instantiated."},

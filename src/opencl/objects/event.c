@@ -278,10 +278,7 @@ static PyGetSetDef Event_getset[] = {
      "_Profile: times of the command, if the queue has PROFILING_ENABLE", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Event_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Event, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_WEAKREF_MEMBERS(Event, Event);
 static PyType_Slot Event_slots[] = {
     {Py_tp_doc, (void *)"The state of a command: wait for it, read its times, or pass it to other "
                         "commands as wait_for."},

@@ -50,10 +50,7 @@ static PyGetSetDef LocalMemory_getset[] = {
     {"size", LocalMemory_get_size, NULL, "int: bytes", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef LocalMemory_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(LocalMemory, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
+PG_WEAKREF_MEMBERS(LocalMemory, LocalMemory);
 static PyType_Slot LocalMemory_slots[] = {
     {Py_tp_doc, (void *)LocalMemory__doc__}, {Py_tp_new, (void *)LocalMemory_new},
     {Py_tp_init, (void *)LocalMemory_init},  {Py_tp_dealloc, (void *)LocalMemory_dealloc},

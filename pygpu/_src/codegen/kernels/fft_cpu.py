@@ -245,10 +245,6 @@ PG_UNROLL for (int k = 1; k < $radix; k++) {
                 }""")
 
 
-def _real_type(spec: Pass) -> str:
-    return "float" if spec.real == "f32" else "double"
-
-
 def _is_complex(side: Side, spec: Pass) -> bool:
     """Whether its items are complex numbers of the compute type, adjacent in memory."""
     return (
@@ -660,11 +656,11 @@ def _turn(spec: Pass, where: dict[Segment, int]) -> str:
 def _values(passes: Sequence[Pass], where: dict[Segment, int]) -> dict[str, str]:
     """The common part of kernels with one pass and with several."""
     spec = passes[0]
-    complex_type = "pg_c64" if spec.real == "f32" else "pg_c128"
+    real_type, complex_type = ("float", "pg_c64") if spec.real == "f32" else ("double", "pg_c128")
     types = _TYPES.fill(
         real=spec.real,
         complex=complex_type,
-        lanes_type=_real_type(spec) + (str(spec.lines) if spec.lines > 1 else ""),
+        lanes_type=real_type + (str(spec.lines) if spec.lines > 1 else ""),
         functions=joined_functions(passes, where) + _transpose(spec.lines),
     )
     return {

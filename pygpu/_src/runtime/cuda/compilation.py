@@ -192,7 +192,8 @@ class Compilation:
         import hashlib
 
         key = hashlib.sha256()
-        scan = disk_cache._Scan([*self.folders, *_include_words(words), *opaque], opaque)
+        named = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+        scan = disk_cache._Scan([*self.folders, *named, *opaque], opaque)
         scan.add_options(words)
         source = self.source.encode("utf-8", "surrogateescape")
         scan.scan(source)
@@ -215,10 +216,6 @@ def _architecture_of(words: Sequence[str]) -> str:
         return "the simulator"
     found = [word.partition("=")[2] for word in words if word.startswith("--gpu-architecture=")]
     return found[-1] if found else "CUDA"
-
-
-def _include_words(words: Sequence[str]) -> list[str]:
-    return [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
 
 
 def _simulator_version() -> tuple[object, ...]:
