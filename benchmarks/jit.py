@@ -242,7 +242,7 @@ def main() -> None:
     if common.find_library("pygpu") is None:
         return
     warnings.simplefilter("ignore")
-    from pygpu._src.jit.decorators.place import _has_gpu
+    from pygpu._src.jit.decorators.target import _has_gpu
 
     gpu = _has_gpu()
     n = options.items or (1 << 26 if gpu else 1 << 18)

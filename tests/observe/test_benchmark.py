@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_work_is_found_around_the_function(make):
 
 
 def test_one_call_is_in_the_singular():
-    assert ": 1 call," in repr(pygpu.benchmark(len, [], repeat=1))
+    assert re.search(r": 1 call\b", repr(pygpu.benchmark(len, [], repeat=1)))
 
 
 def test_the_host_alone():

@@ -348,16 +348,9 @@ def _run(
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         primitives.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
-    if (
-        call is not None
-        and call[1] >= 0
-        and not any(plan.flips)
-        and not kernel_cache.is_compiling(plan.kernel, plan.final)
-    ):
-        alone = op is None and len(operands) == 1
-        chained = 0
-        if alone and dtypes.is_numeric(number):
-            chained = number_of_reduction(kind, axes, number)
+    if call is not None:
+        alone = op is None and len(operands) == 1 and dtypes.is_numeric(number)
+        chained = number_of_reduction(kind, axes, number) if alone else 0
         _cache_launch(backend, call, plan, operands, out, finish, size, chained)
     return out
 
@@ -372,8 +365,10 @@ def _cache_launch(
     size: int,
     chained: int,
 ) -> None:
-    """Cache the launch for C."""
+    """Cache the launch for C, if it can repeat it."""
     name, extra = call
+    if extra < 0 or any(plan.flips) or kernel_cache.is_compiling(plan.kernel, plan.final):
+        return
     n = len(operands)
     result = launch_cache.RESULT
     target = launch_cache.SCRATCH if plan.parts_bytes else result
