@@ -180,6 +180,15 @@ def test_memory_that_others_can_reach_waits_for_the_compiler(compiler):
     np.testing.assert_array_equal(y.get(), X + X)
 
 
+def test_an_address_is_handed_out_after_the_launches(compiler):
+    """Others use it without a call that pygpu would notice."""
+    y = xp.cos(gpuarray.to_gpu(X))
+    assert _array._pending()
+    compiler.open_in(0.05)
+    int(y.gpudata)
+    assert not _array._pending()
+
+
 def test_off(compiler):
     pygpu.fusion.off()
     compiler.is_open.set()
