@@ -103,6 +103,15 @@ def elementwise_call(
 ) -> None:
     """Cache an elementwise call that was launched for these outputs."""
     if kernel_cache.is_compiling(launch.kernel):
+        launch.kernel.call_when_launched(
+            lambda: elementwise_call(
+                backend,
+                call,
+                launch.but(kernel=kernel_cache.compiled(launch.kernel)),
+                operation,
+                outs,
+            )
+        )
         return
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]

@@ -22,6 +22,21 @@ from .reduction import reduce
 Shape = tuple[int, ...]
 
 
+def _cache_launches(given: tuple[Any, Any], target: Any, steps: Any, scratch: Any) -> None:
+    """Cache the launches of a product for C."""
+    memory = tuple((np.dtype(np.uint8), nbytes) for nbytes in scratch)
+
+    def add() -> None:
+        made = tuple((kernel_cache.compiled(kernel), *more) for kernel, *more in steps)
+        target.backend.table.plans.add("matmul", 0, given, None, target, made, memory)
+
+    waits = [kernel for kernel, *_ in steps if kernel_cache.is_compiling(kernel)]
+    if waits:
+        waits[-1].call_when_launched(add)
+    else:
+        add()
+
+
 def _check_operands(a: Any, b: Any) -> None:
     if not (primitives.is_array(a) and primitives.is_array(b)):
         raise ValueError("matmul: both operands must be arrays on the device")
@@ -85,10 +100,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         view = target._view(full, tuple(strides), target.offset)
     again = _product(left, right, number, view)
     if again is not None and out is None and a is given[0] and b is given[1]:
-        steps, scratch = again
-        memory = tuple((np.dtype(np.uint8), nbytes) for nbytes in scratch)
-        if not kernel_cache.is_compiling(*(step[0] for step in steps)):
-            a.backend.table.plans.add("matmul", 0, given, None, target, steps, memory)
+        _cache_launches(given, target, *again)
     if view is not target:
         target.events = view.events
     if shared:

@@ -355,6 +355,11 @@ def _run(
     return out
 
 
+def _compiled(plan: _Plan) -> _Plan:
+    kernel, final = kernel_cache.compiled(plan.kernel), kernel_cache.compiled(plan.final)
+    return plan.but(kernel=kernel, final=final)
+
+
 def _cache_launch(
     backend: Backend,
     call: tuple[str, int],
@@ -367,8 +372,16 @@ def _cache_launch(
 ) -> None:
     """Cache the launch for C, if it can repeat it."""
     name, extra = call
-    if extra < 0 or any(plan.flips) or kernel_cache.is_compiling(plan.kernel, plan.final):
+    if extra < 0 or any(plan.flips):
         return
+    for kernel in (plan.final, plan.kernel):
+        if kernel_cache.is_compiling(kernel):
+            kernel.call_when_launched(
+                lambda: _cache_launch(
+                    backend, call, _compiled(plan), operands, out, finish, size, chained
+                )
+            )
+            return
     n = len(operands)
     result = launch_cache.RESULT
     target = launch_cache.SCRATCH if plan.parts_bytes else result

@@ -168,10 +168,27 @@ def _start(backend: Backend, key: Hashable, work: Callable[[], None]) -> None:
 
 
 class Compiling:
-    """A kernel that a thread compiles. wait: returns it."""
+    """A kernel that a thread compiles."""
 
-    def __init__(self, wait: Callable[[], Any]) -> None:
-        self.wait = wait
+    def __init__(self, get: Callable[[], Any]) -> None:
+        self._get = get
+        self._calls: list[Callable[[], None]] = []
+
+    def call_when_launched(self, call: Callable[[], None]) -> None:
+        """Have a function called before the kernel's next launch."""
+        self._calls.append(call)
+
+    def wait(self) -> Any:
+        """Return the kernel."""
+        kernel = self._get()
+        while self._calls:
+            self._calls.pop(0)()
+        return kernel
+
+
+def compiled(kernel: Any) -> Any:
+    """Return a kernel, which may be Compiling."""
+    return kernel._get() if type(kernel) is Compiling else kernel
 
 
 def is_compiling(*kernels: Any) -> bool:
