@@ -14,7 +14,7 @@ import numpy as np
 
 from pygpu._array import GPUArray as _GPUArray
 from pygpu._src.array import elementwise
-from pygpu._src.codegen.fastpath import public_module as _public_module
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
 from pygpu._src.util.overloads import overloads_of
 
@@ -27,6 +27,59 @@ if TYPE_CHECKING:
         OpenCLFunction,
         Queue,
     )
+
+__all__ = [
+    "acos",
+    "acosh",
+    "acospi",
+    "asin",
+    "asinh",
+    "asinpi",
+    "atan",
+    "atan2",
+    "atan2pi",
+    "atanh",
+    "atanpi",
+    "bessel_jn",
+    "bessel_yn",
+    "cbrt",
+    "ceil",
+    "cos",
+    "cosh",
+    "cospi",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "exp10",
+    "expm1",
+    "fabs",
+    "floor",
+    "fmod",
+    "frexp",
+    "hankel_01",
+    "ilogb",
+    "ldexp",
+    "lgamma",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logb",
+    "modf",
+    "nan",
+    "rint",
+    "round",
+    "sin",
+    "sinh",
+    "sinpi",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tanpi",
+    "tgamma",
+    "trunc",
+]
 
 
 def _function(name: str) -> Any:
@@ -242,5 +295,4 @@ def hankel_01(
     return h0, h1
 
 
-if not TYPE_CHECKING:  # to type checkers, all names without an underscore are public
-    __all__ = _public_module(globals())
+_public_functions(globals(), __all__)

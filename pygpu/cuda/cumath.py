@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from pygpu._src.array.cuda_functions import stream_of
-from pygpu._src.codegen.fastpath import public_module as _public_module
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels import functions
 from pygpu._src.util.overloads import overloads_of
 
@@ -26,6 +26,29 @@ if TYPE_CHECKING:
         Number,
         Stream,
     )
+
+__all__ = [
+    "acos",
+    "asin",
+    "atan",
+    "ceil",
+    "cos",
+    "cosh",
+    "exp",
+    "fabs",
+    "floor",
+    "fmod",
+    "frexp",
+    "ldexp",
+    "log",
+    "log10",
+    "modf",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
 
 
 def _function(name: str) -> Any:
@@ -111,5 +134,4 @@ def modf(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     return functions.split("modf", arg, stream_of(stream, "modf"))
 
 
-if not TYPE_CHECKING:  # to type checkers, all names without an underscore are public
-    __all__ = _public_module(globals())
+_public_functions(globals(), __all__)

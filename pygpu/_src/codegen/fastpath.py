@@ -56,16 +56,6 @@ def public_functions(namespace: dict[str, Any], names: Sequence[str]) -> None:
             _public[namespace[name]] = function
 
 
-def public_module(namespace: dict[str, Any]) -> list[str]:
-    """public_functions() for those that a module (of globals() *namespace*) defines. Returns their
-    names, its ``__all__``."""
-    home = namespace["__name__"]
-    own = (name for name, item in namespace.items() if getattr(item, "__module__", "") == home)
-    names = sorted(name for name in own if not name.startswith("_"))
-    public_functions(namespace, names)
-    return names
-
-
 def public_methods(cls: _C) -> _C:
     """Make a class whose methods hide pygpu's frames in the tracebacks of mistakes, as functions
     with a fast path do; except __call__, whose every call this would slow down a little."""
