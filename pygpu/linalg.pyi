@@ -24,6 +24,42 @@ from pygpu.xp.linalg import QRResult as _QRResult
 from pygpu.xp.linalg import SlogdetResult as _SlogdetResult
 from pygpu.xp.linalg import SVDResult as _SVDResult
 
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "precision",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
 _Any: TypeAlias = GPUArray[Any]
 _Inexact: TypeAlias = GPUArray[np.inexact[Any]]  # real where all values are
 _Operand: TypeAlias = GPUArray[Any] | NDArray[Any]  # at least one is on a device

@@ -90,7 +90,7 @@ __all__ += _grids.__all__
 __all__ += _host.__all__
 __all__ += _linear.__all__
 __all__ += _manipulation.__all__
-__all__ += _numpy._exported
+__all__ += _numpy.__all__
 __all__ += _statistics.__all__
 
 # While a function is traced by pygpu.fuse, calls of these are part of it.

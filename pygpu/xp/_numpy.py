@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arguments import on_device
 
-_NAMES: tuple[str, ...] = tuple(
+NAMES: tuple[str, ...] = tuple(
     (
         "allclose angle append apply_along_axis apply_over_axes argpartition argwhere "
         "array2string array_equal array_equiv array_repr array_split array_str atleast_1d "
@@ -30,14 +30,13 @@ _NAMES: tuple[str, ...] = tuple(
         "unravel_index unwrap vander vdot vsplit vstack "
     ).split()
 )
-_UFUNCS: tuple[str, ...] = tuple(
+UFUNCS: tuple[str, ...] = tuple(
     (
         "bitwise_count cbrt deg2rad degrees divmod exp2 fabs float_power fmax fmin fmod frexp gcd "
         "heaviside isnat lcm ldexp logaddexp2 matvec modf rad2deg radians rint spacing vecmat "
     ).split()
 )
 
-_exported = [name for name in (*_NAMES, *_UFUNCS) if hasattr(np, name)]
-__all__ = _exported  # which the stub lacks: what it defines is public
+__all__ = [name for name in (*NAMES, *UFUNCS) if hasattr(np, name)]
 
-globals().update({name: on_device(name, getattr(np, name)) for name in _exported})
+globals().update({name: on_device(name, getattr(np, name)) for name in __all__})
