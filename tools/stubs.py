@@ -352,12 +352,13 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
         kind = property_type(where, item)
         settable = is_settable(item) and not (name in LAYOUT and where == f"GPUArray.{name}")
-        if settable and where not in SETTERS:
-            return [f"{name}: {kind}"]
+        if settable and where not in SETTERS and cls.__name__ != "GPUArray":
+            return [f"{name}: {kind}"]  # Python's classes of arrays assign to theirs
         lines = ["@property", f"def {name}(self) -> {kind}: ..."]
         if settable:
             lines.append(f"@{name}.setter")
-            lines.append(f"def {name}(self, value: {SETTERS[where]}, /) -> None: ...")
+            kind = SETTERS.get(where, kind)
+            lines.append(f"def {name}(self, value: {kind}, /) -> None: ...")
         return ["\n".join(lines)]
     if inspect.ismethoddescriptor(item) and type(item).__name__ == "wrapper_descriptor":
         types = SLOTS[where] if where in SLOTS else SLOTS[name]
@@ -587,13 +588,12 @@ def operators_stub(in_base: bool) -> list[str]:
         found.append(("", "_DType[_ScalarT]", "{A}[_ScalarT]"))
         found.append(("", "DTypeLike | None = None", "{A}[Any]"))
         axis = "axis: int | None = None" if names.startswith("cum") else "axis: _Axes = None"
-        first, *others = names.split()
-        for of, dtype, result in found:
-            own = f"self: {of}" if of else "self"
-            before = axis if "=" in dtype else f"{axis}, *"
-            line = f"def {first}({own}, {before}, dtype: {dtype}, {arguments}) -> {result}: ..."
-            lines += overloaded(line, of)
-        lines += [f"    {name} = {first}" for name in others]
+        for name in names.split():
+            for of, dtype, result in found:
+                own = f"self: {of}" if of else "self"
+                before = axis if "=" in dtype else f"{axis}, *"
+                line = f"def {name}({own}, {before}, dtype: {dtype}, {arguments}) -> {result}: ..."
+                lines += overloaded(line, of)
     for name in _COMPARISONS:
         value, ignored = "_Operand", ""
         if name in ("eq", "ne"):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pygpu import _array
+from pygpu._src.array import chains
 
 HOST = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 ALL = slice(None)
@@ -466,6 +467,7 @@ def test_no_python(make):
 
     for k, call in enumerate(calls):
         call()
+        chains.flush()  # waits for the kernel
         sys.setprofile(note)
         try:
             call()

@@ -271,7 +271,57 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         initial: complex | np.generic | None = None,
         where: _Where = None,
     ) -> GPUArray[Any]: ...
-    prod = sum
+    @overload
+    def prod(
+        self: _InexactGPUArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> _InexactGPUArray: ...
+    @overload
+    def prod(
+        self: GPUArray[np.signedinteger[Any] | np.bool_],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> GPUArray[np.int64]: ...
+    @overload
+    def prod(
+        self: GPUArray[np.unsignedinteger[Any]],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> GPUArray[np.uint64]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> GPUArray[Any]: ...
     @overload
     def mean(
         self: _InexactGPUArray,
@@ -365,7 +415,62 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         where: _Where = None,
         mean: Any = None,
     ) -> GPUArray[Any]: ...
-    std = var
+    @overload
+    def std(
+        self: _FloatingGPUArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> _FloatingGPUArray: ...
+    @overload
+    def std(  # type: ignore[overload-overlap]
+        self: GPUArray[np.complex64],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> GPUArray[np.float32]: ...
+    @overload
+    def std(
+        self: GPUArray[_Whole | np.complex128],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> GPUArray[np.float64]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> GPUArray[Any]: ...
     @overload
     def cumsum(
         self: _InexactGPUArray,
@@ -402,7 +507,42 @@ class GPUArray(ArrayBase[_ScalarT_co]):
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> GPUArray[Any]: ...
-    cumprod = cumsum
+    @overload
+    def cumprod(
+        self: _InexactGPUArray,
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> _InexactGPUArray: ...
+    @overload
+    def cumprod(
+        self: GPUArray[np.signedinteger[Any] | np.bool_],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> GPUArray[np.int64]: ...
+    @overload
+    def cumprod(
+        self: GPUArray[np.unsignedinteger[Any]],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> GPUArray[np.uint64]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+    ) -> GPUArray[Any]: ...
     def __lt__(self, value: _Operand, /) -> GPUArray[np.bool_]: ...
     def __le__(self, value: _Operand, /) -> GPUArray[np.bool_]: ...
     def __eq__(self, value: object, /) -> GPUArray[np.bool_]: ...  # type: ignore[override]
@@ -445,7 +585,9 @@ class GPUArray(ArrayBase[_ScalarT_co]):
     def argmin(
         self, axis: int | None = None, out: _Out = None, keepdims: bool = False
     ) -> GPUArray[np.int64]: ...
-    argmax = argmin
+    def argmax(
+        self, axis: int | None = None, out: _Out = None, keepdims: bool = False
+    ) -> GPUArray[np.int64]: ...
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> GPUArray[np.int64]: ...
@@ -693,7 +835,57 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         initial: complex | np.generic | None = None,
         where: _Where = None,
     ) -> Array[Any]: ...
-    prod = sum
+    @overload
+    def prod(
+        self: _InexactArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> _InexactArray: ...
+    @overload
+    def prod(
+        self: ArrayTypes[np.signedinteger[Any] | np.bool_],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Array[np.int64]: ...
+    @overload
+    def prod(
+        self: ArrayTypes[np.unsignedinteger[Any]],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Array[np.uint64]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Array[_ScalarT]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Array[Any]: ...
     @overload
     def mean(
         self: _InexactArray,
@@ -787,7 +979,62 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         where: _Where = None,
         mean: Any = None,
     ) -> Array[Any]: ...
-    std = var
+    @overload
+    def std(
+        self: _FloatingArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> _FloatingArray: ...
+    @overload
+    def std(  # type: ignore[overload-overlap]
+        self: ArrayTypes[np.complex64],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> Array[np.float32]: ...
+    @overload
+    def std(
+        self: ArrayTypes[_Whole | np.complex128],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> Array[np.float64]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> Array[_ScalarT]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> Array[Any]: ...
     @overload
     def cumsum(
         self: _InexactArray,
@@ -824,7 +1071,42 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> Array[Any]: ...
-    cumprod = cumsum
+    @overload
+    def cumprod(
+        self: _InexactArray,
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> _InexactArray: ...
+    @overload
+    def cumprod(
+        self: ArrayTypes[np.signedinteger[Any] | np.bool_],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> Array[np.int64]: ...
+    @overload
+    def cumprod(
+        self: ArrayTypes[np.unsignedinteger[Any]],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> Array[np.uint64]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+    ) -> Array[_ScalarT]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Array[Any]: ...
     def __lt__(self, value: _Operand, /) -> Array[np.bool_]: ...
     def __le__(self, value: _Operand, /) -> Array[np.bool_]: ...
     def __eq__(self, value: object, /) -> Array[np.bool_]: ...  # type: ignore[override]
@@ -867,7 +1149,9 @@ class ArrayTypes(GPUArray[_ScalarT_co]):
     def argmin(
         self, axis: int | None = None, out: _Out = None, keepdims: bool = False
     ) -> Array[np.int64]: ...
-    argmax = argmin
+    def argmax(
+        self, axis: int | None = None, out: _Out = None, keepdims: bool = False
+    ) -> Array[np.int64]: ...
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> Array[np.int64]: ...
@@ -1102,7 +1386,57 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         initial: complex | np.generic | None = None,
         where: _Where = None,
     ) -> CUDAArray[Any]: ...
-    prod = sum
+    @overload
+    def prod(
+        self: _InexactCUDAArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> _InexactCUDAArray: ...
+    @overload
+    def prod(
+        self: GPUArrayTypes[np.signedinteger[Any] | np.bool_],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> CUDAArray[np.int64]: ...
+    @overload
+    def prod(
+        self: GPUArrayTypes[np.unsignedinteger[Any]],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> CUDAArray[np.uint64]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> CUDAArray[_ScalarT]: ...
+    @overload
+    def prod(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: bool = False,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> CUDAArray[Any]: ...
     @overload
     def mean(
         self: _InexactCUDAArray,
@@ -1196,7 +1530,62 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         where: _Where = None,
         mean: Any = None,
     ) -> CUDAArray[Any]: ...
-    std = var
+    @overload
+    def std(
+        self: _FloatingCUDAArray,
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> _FloatingCUDAArray: ...
+    @overload
+    def std(  # type: ignore[overload-overlap]
+        self: GPUArrayTypes[np.complex64],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> CUDAArray[np.float32]: ...
+    @overload
+    def std(
+        self: GPUArrayTypes[_Whole | np.complex128],
+        axis: _Axes = None,
+        dtype: None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> CUDAArray[np.float64]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> CUDAArray[_ScalarT]: ...
+    @overload
+    def std(
+        self,
+        axis: _Axes = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: _Where = None,
+        mean: Any = None,
+    ) -> CUDAArray[Any]: ...
     @overload
     def cumsum(
         self: _InexactCUDAArray,
@@ -1233,7 +1622,42 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
         dtype: DTypeLike | None = None,
         out: _Out = None,
     ) -> CUDAArray[Any]: ...
-    cumprod = cumsum
+    @overload
+    def cumprod(
+        self: _InexactCUDAArray,
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> _InexactCUDAArray: ...
+    @overload
+    def cumprod(
+        self: GPUArrayTypes[np.signedinteger[Any] | np.bool_],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> CUDAArray[np.int64]: ...
+    @overload
+    def cumprod(
+        self: GPUArrayTypes[np.unsignedinteger[Any]],
+        axis: int | None = None,
+        dtype: None = None,
+        out: _Out = None,
+    ) -> CUDAArray[np.uint64]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        *,
+        dtype: _DType[_ScalarT],
+        out: _Out = None,
+    ) -> CUDAArray[_ScalarT]: ...
+    @overload
+    def cumprod(
+        self,
+        axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
+    ) -> CUDAArray[Any]: ...
     def __lt__(self, value: _Operand, /) -> CUDAArray[np.bool_]: ...
     def __le__(self, value: _Operand, /) -> CUDAArray[np.bool_]: ...
     def __eq__(self, value: object, /) -> CUDAArray[np.bool_]: ...  # type: ignore[override]
@@ -1276,7 +1700,9 @@ class GPUArrayTypes(GPUArray[_ScalarT_co]):
     def argmin(
         self, axis: int | None = None, out: _Out = None, keepdims: bool = False
     ) -> CUDAArray[np.int64]: ...
-    argmax = argmin
+    def argmax(
+        self, axis: int | None = None, out: _Out = None, keepdims: bool = False
+    ) -> CUDAArray[np.int64]: ...
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
     ) -> CUDAArray[np.int64]: ...
