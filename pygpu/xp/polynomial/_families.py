@@ -50,7 +50,7 @@ class Fit(Protocol):
 
 
 class Functions(NamedTuple):
-    """NumPy's names are a prefix and these."""
+    """In the order in which the modules name them; NumPy's names are a prefix and these."""
 
     val: Value
     val2d: OfTwo

@@ -18,13 +18,23 @@ __all__ = [
     "chebvander3d",
 ]
 
-_of = _families.functions(_series.CHEBYSHEV, __name__)
-chebval = _of.val
-chebval2d = _of.val2d
-chebval3d = _of.val3d
-chebgrid2d = _of.grid2d
-chebgrid3d = _of.grid3d
-chebvander = _of.vander
-chebvander2d = _of.vander2d
-chebvander3d = _of.vander3d
-chebfit = _of.fit
+chebval: _families.Value
+chebval2d: _families.OfTwo
+chebval3d: _families.OfThree
+chebgrid2d: _families.OfTwo
+chebgrid3d: _families.OfThree
+chebvander: _families.Vander
+chebvander2d: _families.VanderOfTwo
+chebvander3d: _families.VanderOfThree
+chebfit: _families.Fit
+(
+    chebval,
+    chebval2d,
+    chebval3d,
+    chebgrid2d,
+    chebgrid3d,
+    chebvander,
+    chebvander2d,
+    chebvander3d,
+    chebfit,
+) = _families.functions(_series.CHEBYSHEV, __name__)

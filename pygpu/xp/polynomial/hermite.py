@@ -18,13 +18,23 @@ __all__ = [
     "hermvander3d",
 ]
 
-_of = _families.functions(_series.HERMITE, __name__)
-hermval = _of.val
-hermval2d = _of.val2d
-hermval3d = _of.val3d
-hermgrid2d = _of.grid2d
-hermgrid3d = _of.grid3d
-hermvander = _of.vander
-hermvander2d = _of.vander2d
-hermvander3d = _of.vander3d
-hermfit = _of.fit
+hermval: _families.Value
+hermval2d: _families.OfTwo
+hermval3d: _families.OfThree
+hermgrid2d: _families.OfTwo
+hermgrid3d: _families.OfThree
+hermvander: _families.Vander
+hermvander2d: _families.VanderOfTwo
+hermvander3d: _families.VanderOfThree
+hermfit: _families.Fit
+(
+    hermval,
+    hermval2d,
+    hermval3d,
+    hermgrid2d,
+    hermgrid3d,
+    hermvander,
+    hermvander2d,
+    hermvander3d,
+    hermfit,
+) = _families.functions(_series.HERMITE, __name__)

@@ -18,13 +18,23 @@ __all__ = [
     "hermevander3d",
 ]
 
-_of = _families.functions(_series.HERMITE_E, __name__)
-hermeval = _of.val
-hermeval2d = _of.val2d
-hermeval3d = _of.val3d
-hermegrid2d = _of.grid2d
-hermegrid3d = _of.grid3d
-hermevander = _of.vander
-hermevander2d = _of.vander2d
-hermevander3d = _of.vander3d
-hermefit = _of.fit
+hermeval: _families.Value
+hermeval2d: _families.OfTwo
+hermeval3d: _families.OfThree
+hermegrid2d: _families.OfTwo
+hermegrid3d: _families.OfThree
+hermevander: _families.Vander
+hermevander2d: _families.VanderOfTwo
+hermevander3d: _families.VanderOfThree
+hermefit: _families.Fit
+(
+    hermeval,
+    hermeval2d,
+    hermeval3d,
+    hermegrid2d,
+    hermegrid3d,
+    hermevander,
+    hermevander2d,
+    hermevander3d,
+    hermefit,
+) = _families.functions(_series.HERMITE_E, __name__)

@@ -18,13 +18,23 @@ __all__ = [
     "lagvander3d",
 ]
 
-_of = _families.functions(_series.LAGUERRE, __name__)
-lagval = _of.val
-lagval2d = _of.val2d
-lagval3d = _of.val3d
-laggrid2d = _of.grid2d
-laggrid3d = _of.grid3d
-lagvander = _of.vander
-lagvander2d = _of.vander2d
-lagvander3d = _of.vander3d
-lagfit = _of.fit
+lagval: _families.Value
+lagval2d: _families.OfTwo
+lagval3d: _families.OfThree
+laggrid2d: _families.OfTwo
+laggrid3d: _families.OfThree
+lagvander: _families.Vander
+lagvander2d: _families.VanderOfTwo
+lagvander3d: _families.VanderOfThree
+lagfit: _families.Fit
+(
+    lagval,
+    lagval2d,
+    lagval3d,
+    laggrid2d,
+    laggrid3d,
+    lagvander,
+    lagvander2d,
+    lagvander3d,
+    lagfit,
+) = _families.functions(_series.LAGUERRE, __name__)

@@ -18,13 +18,23 @@ __all__ = [
     "legvander3d",
 ]
 
-_of = _families.functions(_series.LEGENDRE, __name__)
-legval = _of.val
-legval2d = _of.val2d
-legval3d = _of.val3d
-leggrid2d = _of.grid2d
-leggrid3d = _of.grid3d
-legvander = _of.vander
-legvander2d = _of.vander2d
-legvander3d = _of.vander3d
-legfit = _of.fit
+legval: _families.Value
+legval2d: _families.OfTwo
+legval3d: _families.OfThree
+leggrid2d: _families.OfTwo
+leggrid3d: _families.OfThree
+legvander: _families.Vander
+legvander2d: _families.VanderOfTwo
+legvander3d: _families.VanderOfThree
+legfit: _families.Fit
+(
+    legval,
+    legval2d,
+    legval3d,
+    leggrid2d,
+    leggrid3d,
+    legvander,
+    legvander2d,
+    legvander3d,
+    legfit,
+) = _families.functions(_series.LEGENDRE, __name__)

@@ -29,16 +29,26 @@ __all__ = [
     "polyvander3d",
 ]
 
-_of = _families.functions(_series.POWERS, __name__)
-polyval = _of.val
-polyval2d = _of.val2d
-polyval3d = _of.val3d
-polygrid2d = _of.grid2d
-polygrid3d = _of.grid3d
-polyvander = _of.vander
-polyvander2d = _of.vander2d
-polyvander3d = _of.vander3d
-polyfit = _of.fit
+polyval: _families.Value
+polyval2d: _families.OfTwo
+polyval3d: _families.OfThree
+polygrid2d: _families.OfTwo
+polygrid3d: _families.OfThree
+polyvander: _families.Vander
+polyvander2d: _families.VanderOfTwo
+polyvander3d: _families.VanderOfThree
+polyfit: _families.Fit
+(
+    polyval,
+    polyval2d,
+    polyval3d,
+    polygrid2d,
+    polygrid3d,
+    polyvander,
+    polyvander2d,
+    polyvander3d,
+    polyfit,
+) = _families.functions(_series.POWERS, __name__)
 
 
 def polyadd(c1: Any, c2: Any) -> GPUArray[Any]:
