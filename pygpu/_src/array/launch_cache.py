@@ -104,15 +104,10 @@ def elementwise_call(
     """Cache an elementwise call that was launched for these outputs."""
     if kernel_cache.is_compiling(launch.kernel):
         launch.kernel.call_when_launched(
-            lambda: elementwise_call(
-                backend,
-                call,
-                launch.but(kernel=kernel_cache.compiled(launch.kernel)),
-                operation,
-                outs,
-            )
+            lambda: elementwise_call(backend, call, launch, operation, outs)
         )
         return
+    launch = launch.but(kernel=kernel_cache.compiled(launch.kernel))
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]

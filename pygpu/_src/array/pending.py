@@ -41,12 +41,11 @@ def launch(
         def ready() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
             for thread in compilers:
                 _wait(thread)
-            return kernel.wait() if is_compiling else kernel, tuple(args), where
+            return kernel_cache.compiled(kernel), tuple(args), where
 
         if wait_for is None and _array._launch_when_compiled(ready, queue, *memory):
             return None
-    if is_compiling:
-        kernel = kernel.wait()
+    kernel = kernel_cache.compiled(kernel)
     return backend.launch(kernel, queue, groups, group_size, args, wait_for=wait_for)
 
 

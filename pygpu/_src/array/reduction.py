@@ -355,11 +355,6 @@ def _run(
     return out
 
 
-def _compiled(plan: _Plan) -> _Plan:
-    kernel, final = kernel_cache.compiled(plan.kernel), kernel_cache.compiled(plan.final)
-    return plan.but(kernel=kernel, final=final)
-
-
 def _cache_launch(
     backend: Backend,
     call: tuple[str, int],
@@ -377,11 +372,11 @@ def _cache_launch(
     for kernel in (plan.final, plan.kernel):
         if kernel_cache.is_compiling(kernel):
             kernel.call_when_launched(
-                lambda: _cache_launch(
-                    backend, call, _compiled(plan), operands, out, finish, size, chained
-                )
+                lambda: _cache_launch(backend, call, plan, operands, out, finish, size, chained)
             )
             return
+    kernel, final = kernel_cache.compiled(plan.kernel), kernel_cache.compiled(plan.final)
+    plan = plan.but(kernel=kernel, final=final)
     n = len(operands)
     result = launch_cache.RESULT
     target = launch_cache.SCRATCH if plan.parts_bytes else result

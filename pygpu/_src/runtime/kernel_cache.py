@@ -173,27 +173,28 @@ class Compiling:
     def __init__(self, get: Callable[[], Any]) -> None:
         self._get = get
         self._calls: list[Callable[[], None]] = []
+        self.kernel: Any = None  # once it was waited for
 
     def call_when_launched(self, call: Callable[[], None]) -> None:
-        """Have a function called before the kernel's next launch."""
+        """Have a function called before the kernel's first launch."""
         self._calls.append(call)
 
     def wait(self) -> Any:
         """Return the kernel."""
-        kernel = self._get()
+        self.kernel = self._get()
         while self._calls:
             self._calls.pop(0)()
-        return kernel
-
-
-def compiled(kernel: Any) -> Any:
-    """Return a kernel, which may be Compiling."""
-    return kernel._get() if type(kernel) is Compiling else kernel
+        return self.kernel
 
 
 def is_compiling(*kernels: Any) -> bool:
-    """Whether one of them is not a kernel yet."""
-    return any(type(kernel) is Compiling for kernel in kernels)
+    """Whether nobody has waited yet for one of them."""
+    return any(type(kernel) is Compiling and kernel.kernel is None for kernel in kernels)
+
+
+def compiled(kernel: Any) -> Any:
+    """Return a kernel, which may be Compiling and waited for."""
+    return kernel.kernel or kernel.wait() if type(kernel) is Compiling else kernel
 
 
 def later(
