@@ -177,6 +177,7 @@ def prepare(
     if not form.parts:
         return Launches(kernel, groups, numbers, None)
     final, count, given = reduction._final(backend, op, form, n_out, segments, len(kept_shape))
+    final = kernel_cache.compiled(final)
     rest = (*given, *kept_shape[1:], *kept[-1], *_finish(shape, axes))
     return Launches(kernel, groups, numbers, (final, count, rest))
 
