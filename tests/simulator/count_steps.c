@@ -29,8 +29,9 @@ unsigned long long count_steps(const char *text, size_t size) {
     if (copy == NULL) return 0;
     memcpy(copy, text, size + 1);
     steps = 0;
-    size = sim_prune(copy, size);
+    size = sim_prune(copy, size, false);
     rewrite(&out, &log, copy, size, NULL, 0, REWRITE_REGIONS, NULL);
+    if (out.data != NULL) sim_prune(out.data, out.size, true);
     free(copy);
     text_free(&out);
     text_free(&log);
