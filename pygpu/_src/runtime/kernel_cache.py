@@ -32,6 +32,16 @@ _starting = threading.RLock()  # held until a thread in Backend.compiling can be
 _MOST_AT_ONCE = min(os.cpu_count() or 1, 8)
 
 
+def _after_fork() -> None:
+    """Make a lock that no thread of the parent holds."""
+    global _starting
+    _starting = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def quiet_for() -> float:
     """Return for how many seconds nobody has waited for a compiler."""
     return 0.0 if _compiling else time.monotonic() - _compiled
