@@ -244,7 +244,7 @@ class Late(Exception):
     pass
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signal.setitimer()")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no signal.setitimer()")
 @pytest.mark.parametrize("command", [driver.Context.synchronize, chains.flush])
 def test_a_signal_handler_that_raises_loses_no_launch(compiler, command):
     def handle(number, frame):

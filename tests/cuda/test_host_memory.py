@@ -1,5 +1,6 @@
 """Host memory that the driver knows: page-locked, aligned, managed and registered arrays."""
 
+import ctypes
 import gc
 import threading
 import weakref
@@ -166,7 +167,12 @@ def test_flags_and_addresses(balance):
     flags = cuda.host_alloc_flags
     wanted = flags.PORTABLE | flags.DEVICEMAP
     a = cuda.pagelocked_empty(16, np.uint8, mem_flags=wanted)
-    assert a.base.get_flags() & flags.DEVICEMAP  # drivers leave out PORTABLE, which all memory is
+    told = ctypes.c_uint()
+    driver = ctypes.CDLL(_cuda._library())
+    assert driver.cuMemHostGetFlags(ctypes.byref(told), ctypes.c_void_p(a.ctypes.data)) == 0
+    assert a.base.get_flags() == told.value
+    assert told.value & flags.DEVICEMAP  # NVIDIA's driver 580 leaves out PORTABLE
+    assert told.value & wanted == wanted or not _cuda._is_simulator()
     address = a.base.get_device_pointer()
     cuda.memset_d8(address, 3, 16)
     cuda.Context.synchronize()
