@@ -93,6 +93,8 @@ from .constants import *  # noqa: F403
 from .errors import *  # noqa: F403
 from .version import VERSION, VERSION_STATUS, VERSION_TEXT  # noqa: F401
 
+del Constants  # noqa: F821 - pygpu.constants alone has the base class
+
 __version__ = VERSION_TEXT
 
 # PyOpenCL's names of the enqueue functions, as programs of different ages use them.

@@ -38,6 +38,7 @@ from . import (
 )
 from .constants import *
 from .errors import *
+del Constants
 from ._opencl import (
     Buffer as Buffer,
     CommandQueue as CommandQueue,

@@ -123,4 +123,4 @@ def _name_values() -> None:
 _classes = _make_classes()
 _name_values()
 globals().update(_classes)
-__all__ = list(_classes)
+__all__ = ["Constants", *_classes]

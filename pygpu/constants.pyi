@@ -3,6 +3,7 @@
 from typing import Final
 
 __all__ = [
+    "Constants",
     "status_code",
     "platform_info",
     "device_type",

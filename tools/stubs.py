@@ -441,6 +441,8 @@ def constants_stub(module: Any) -> str:
     parts = [CONSTANTS_HEAD.format(names=name_list(module.__all__))]
     for name in module.__all__:
         cls = getattr(module, name)
+        if cls is module.Constants:
+            continue
         members = [f"    {key}: Final = {value}" for key, value in cls._members().items()]
         parts.append("\n".join([f"class {name}(Constants):", *(members or ["    ..."])]) + "\n")
     return "\n".join(parts)
@@ -646,7 +648,7 @@ def package_stub(package: Any) -> str:
         ),
         ")",
     ]
-    lines += ["from .constants import *", "from .errors import *"]
+    lines += ["from .constants import *", "from .errors import *", "del Constants"]
     for home in sorted(homes):
         lines.append(f"from .{home} import (")
         lines += [f"    {name} as {name}," for name in sorted(homes[home])]
