@@ -17,7 +17,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-debug test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs types docs asan valgrind coverage faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-debug test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint other-systems stubs types docs asan valgrind coverage faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -83,6 +83,11 @@ lint:  ## ruff, the type checker, and every C file on gcc and clang without a wa
 	@$(SETUP) dev
 	.ci/lint.sh
 
+other-systems:  ## Every C file of the extensions for macOS and Windows, by zig with their headers: compiled only
+	@$(SETUP) dev
+	$(PY) -m pip install --quiet --disable-pip-version-check ziglang
+	$(PY) .ci/other_systems.py $(ARGS)
+
 stubs:  ## Write the type stubs anew, from the built extensions
 	@$(SETUP) dev
 	$(PY) tools/stubs.py
@@ -136,6 +141,7 @@ sdist:  ## A source distribution in dist/
 
 ci-full:  ## All of the above that can fail
 	$(MAKE) lint
+	$(MAKE) other-systems
 	$(MAKE) types
 	$(MAKE) docs
 	$(MAKE) asan

@@ -178,7 +178,7 @@ void chain_resume(Chain *chain);
 void chain_carry_failed(void); /* the operation could not be appended to the resumed steps */
 
 /* chain_timer.c */
-extern long arr_chain_wait_us; /* a chain waits this long to twice as long, and for the GIL */
+extern uint32_t arr_chain_wait_us; /* a chain waits this long to twice as long, and for the GIL */
 void chain_timer_start(unsigned long serial);   /* for the chain with this serial number */
 extern volatile unsigned long arr_chain_serial; /* changes whenever a chain begins or ends */
 
@@ -198,7 +198,7 @@ typedef struct {
     long watched, deferred, fused, unfused, compiled;
 } ChainCounts;
 extern ChainCounts arr_chain_counts;
-extern long arr_chain_threshold; /* occurrences that make a chain frequent */
-void arr_clear_chains(void);     /* at the end of the process */
+extern uint32_t arr_chain_threshold; /* occurrences that make a chain frequent */
+void arr_clear_chains(void);         /* at the end of the process */
 
 #endif

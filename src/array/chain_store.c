@@ -5,7 +5,7 @@
 #define PREFIXES_MOST 8192 /* half of the slots */
 
 ChainCounts arr_chain_counts;
-long arr_chain_threshold = 3;
+uint32_t arr_chain_threshold = 3;
 
 /* ---- prefixes of chains that have a kernel --------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static void prefix_add(uint64_t hash) {
 /* How often a chain with a kernel was followed by this step. */
 static struct {
     uint64_t hash;
-    long times;
+    uint32_t times;
 } extensions[1024];
 
 void chain_count_extension(uint64_t hash) {
@@ -136,7 +136,7 @@ PyObject *chain_launch(const Chain *chain, uint32_t live) {
  * hardly delays frequent ones. */
 static struct {
     uint64_t hash;
-    long times;
+    uint32_t times;
 } counts[4096];
 
 void chain_forget_counts(void) {

@@ -4,7 +4,7 @@
 
 #define IDLE 20 /* so many looks without a chain, and the thread sleeps until it is called */
 
-long arr_chain_wait_us = 300;
+uint32_t arr_chain_wait_us = 300;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t call = PTHREAD_COND_INITIALIZER;
@@ -30,7 +30,7 @@ static void *run(void *Py_UNUSED(argument)) {
     unsigned long seen = 0;
     int idle = 0;
     for (;;) {
-        pg_sleep_us(arr_chain_wait_us);
+        pg_sleep_us((long)arr_chain_wait_us);
         unsigned long now = waiting;
         if (now == arr_chain_serial && now == seen) { /* as it was when this was looked at last */
             launch_late(now);

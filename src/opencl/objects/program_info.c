@@ -345,7 +345,7 @@ static PyObject *Program_get_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyObject *Program_get_stage(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromLong(((Program *)op)->stage);
+    return PyLong_FromUnsignedLong(((Program *)op)->stage);
 }
 
 static PyObject *Program_get_pinned(PyObject *op, void *Py_UNUSED(closure)) {
