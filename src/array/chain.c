@@ -349,11 +349,7 @@ static int flush_from_trap(int cuda) {
         (flushing && flusher == PyThread_get_thread_ident())) {
         return 0;
     }
-#if PY_VERSION_HEX >= 0x030D0000
-    if (Py_IsFinalizing()) {
-#else
-    if (_Py_IsFinalizing()) {
-#endif
+    if (pg_is_ending()) {
         return 0; /* nobody will use the results */
     }
     if (compiles) {

@@ -12,11 +12,7 @@ static volatile int started, asleep;
 static volatile unsigned long waiting; /* the chain that began to wait last; 0: none yet */
 
 static void launch_late(unsigned long serial) {
-#if PY_VERSION_HEX >= 0x030D0000
-    if (Py_IsFinalizing()) {
-#else
-    if (_Py_IsFinalizing()) {
-#endif
+    if (pg_is_ending()) {
         return;
     }
     PyGILState_STATE state = PyGILState_Ensure();

@@ -9,6 +9,11 @@
 #include <Python.h>
 #include <structmember.h>
 
+#if PY_VERSION_HEX < 0x030D0000 /* public since then */
+#define Py_HashPointer  _Py_HashPointer
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
+
 #ifndef NPY_NO_DEPRECATED_API
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #endif
@@ -317,11 +322,7 @@ void pg_yield_cpu(void);
 /* Whether the interpreter is shutting down: atexit callbacks have run, and objects are destroyed
  * in any order. */
 static inline int pg_is_ending(void) {
-#if PY_VERSION_HEX >= 0x030D0000
     return Py_IsFinalizing();
-#else
-    return _Py_IsFinalizing();
-#endif
 }
 
 #endif

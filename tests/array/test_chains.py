@@ -30,8 +30,9 @@ pytestmark = [pytest.mark.sampled(3), pytest.mark.usefixtures("current_context")
 
 
 @pytest.fixture
-def on():
-    """Chains become one launch as soon as they were seen."""
+def on(monkeypatch):
+    """Chains become one launch as soon as they were seen; their kernels are not compiled later."""
+    monkeypatch.setattr(kernel_cache, "_MOST_AT_ONCE", 1)
     chains.set_mode(1, wait=True, often=1, wait_us=2_000_000)
     yield
     chains.set_from_environment()

@@ -672,7 +672,7 @@ static PyObject *Context_get_is_alive(PyObject *op, void *Py_UNUSED(closure)) {
     return PyBool_FromLong(((Context *)op)->alive);
 }
 static Py_hash_t Context_hash(PyObject *op) {
-    return _Py_HashPointer(((Context *)op)->handle);
+    return Py_HashPointer(((Context *)op)->handle);
 }
 
 static PyObject *Context_compare(PyObject *op, PyObject *other, int how) {

@@ -454,7 +454,7 @@ static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static Py_hash_t Stream_hash(PyObject *op) {
-    return _Py_HashPointer(((Stream *)op)->handle);
+    return Py_HashPointer(((Stream *)op)->handle);
 }
 
 static PyObject *Stream_compare(PyObject *op, PyObject *other, int how) {

@@ -128,7 +128,7 @@ PyObject *ocl_from_int_ptr(PyObject *type, PyObject *const *a, const char *call,
 
 Py_hash_t ocl_handle_hash(PyObject *op) {
     OclHandle *self = (OclHandle *)op;
-    return _Py_HashPointer(self->handle != NULL ? self->handle : (void *)op);
+    return Py_HashPointer(self->handle != NULL ? self->handle : (void *)op);
 }
 
 PyObject *ocl_handle_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {

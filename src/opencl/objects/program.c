@@ -380,7 +380,7 @@ static void Program_dealloc(PyObject *op) {
 
 static Py_hash_t Program_hash(PyObject *op) {
     cl_program handle = ocl_program_handle((Program *)op);
-    return handle != NULL ? _Py_HashPointer(handle) : -1;
+    return handle != NULL ? Py_HashPointer(handle) : -1;
 }
 
 static PyObject *Program_compare(PyObject *op, PyObject *other, int how) {
