@@ -34,6 +34,21 @@ else:
 LIBRARIES = ["dl", "pthread"] if sys.platform.startswith("linux") else []
 
 
+def project_urls() -> dict[str, str]:
+    """Return the URLs of the repository whose workflow builds the package, forks included."""
+    server, name = map(os.environ.get, ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))
+    if not server or not name or "/" not in name:
+        return {}
+    owner, repository = name.split("/", 1)
+    source = f"{server}/{name}"
+    return {
+        "Documentation": f"https://{owner.lower()}.github.io/{repository}/",
+        "Source": source,
+        "Issues": f"{source}/issues",
+        "Changelog": f"{source}/blob/main/CHANGELOG.md",
+    }
+
+
 def files(pattern: str) -> list[str]:
     return sorted(glob(pattern, root_dir=ROOT, recursive=True))
 
@@ -131,6 +146,7 @@ class BuildInParallel(build_ext):
 
 
 setup(
+    project_urls=project_urls(),
     ext_modules=[
         extension("_opencl", "common", "opencl"),
         extension("_cuda", "common", "cuda"),

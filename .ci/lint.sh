@@ -8,6 +8,8 @@ PY=${VENV:-.venv}/bin/python
 "$PY" -m ruff format --check --quiet .
 .ci/format.sh --check
 "${VENV:-.venv}/bin/typos"
+"${VENV:-.venv}/bin/check-jsonschema" --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+"${VENV:-.venv}/bin/check-jsonschema" --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 # Type checkers use one core each.
 types=$(mktemp -d)
 { "$PY" -m mypy && "$PY" tools/stubs.py --check; } >"$types/mypy" 2>&1 &

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pathlib
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 import pygpu as cl
 from pygpu import _opencl
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 # pyopencl.__all__ of 2026.1.
 PYOPENCL = """
@@ -242,5 +245,17 @@ def test_every_public_module_is_an_attribute_and_completes():
 
 
 def test_the_citation_names_the_version():
-    text = (pathlib.Path(__file__).parents[2] / "CITATION.cff").read_text("utf-8")
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {cl.__version__}\n" in text
+
+
+@pytest.mark.parametrize("repository", ["", "Someone/pygpu"])
+def test_metadata_names_the_repository_whose_workflow_builds_it(tmp_path, repository):
+    environment = os.environ | {"GITHUB_SERVER_URL": "https://hub", "GITHUB_REPOSITORY": repository}
+    command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", tmp_path]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    lines = (tmp_path / "pygpu.egg-info" / "PKG-INFO").read_text("utf-8").splitlines()
+    urls = [line for line in lines if line.startswith("Project-URL: ")]
+    assert len(urls) == (4 if repository else 0)
+    assert not repository or "Project-URL: Source, https://hub/Someone/pygpu" in urls
+    assert not repository or "Project-URL: Documentation, https://someone.github.io/pygpu/" in urls
