@@ -167,9 +167,12 @@ void arr_hide_frames(void) {
         }
         Py_XINCREF(rest);
         Py_SETREF(traceback, rest);
-        if (value != NULL && PyExceptionInstance_Check(value)) {
-            drop_own_contexts(value);
+        PyErr_NormalizeException(&type, &value, &traceback);
+        /* Python 3.14 keeps the exception's traceback where PyErr_Restore() gets none. */
+        if (PyException_SetTraceback(value, rest != NULL ? rest : Py_None) < 0) {
+            PyErr_Clear();
         }
+        drop_own_contexts(value);
     }
     PyErr_Restore(type, value, traceback);
 }
