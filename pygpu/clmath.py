@@ -141,7 +141,8 @@ def nan(array: GPUArray[Any], queue: Queue = None) -> Floating:
     result: Floating = array._new(array.shape, dtype, None, queue)
     suffix = "F64" if dtype.itemsize == 8 else "F32"
     operation = elementwise.Operation("function_nan", (), (dtype,), f"y0 = PG_NAN_{suffix};")
-    array._run(operation, [result], [], array.shape, array.queue if queue is None else queue)
+    queue = array.queue if queue is None else queue
+    elementwise.run(operation, [result], [], array.shape, queue)
     return result
 
 

@@ -351,7 +351,7 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
     if not primitives.is_array(value) and dtype.kind == "V":
         value = primitives.as_array(a, np.asarray(value, dtype))
     call = launch_cache.Call("set where", given, a) if value is given[1] else None
-    a._run(operation, [a], [mask, value, a], a.shape, call=call)
+    elementwise.run(operation, [a], [mask, value, a], a.shape, call=call)
 
 
 def _as_integers(indices: Any) -> Any:

@@ -402,6 +402,6 @@ def _launch_carried(
     """Launch with the parts, which are read, after the arrays that are written."""
     queue = a._queue()
     args = [a.base_data, a.offset, out.base_data, out.offset, parts.base_data, parts.offset]
-    waits = a._wait_list(queue, [a, parts, out])
+    waits = a.backend.wait_list(queue, [a, parts, out])
     event = a.backend.launch(kernel, queue, groups, size, [*args, *numbers], wait_for=waits)
-    a._after(queue, event, [out], [a, parts])
+    a.backend.note_event(queue, event, [out], [a, parts])

@@ -4,7 +4,6 @@ launches with the right order of commands, copies and transfers."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -14,7 +13,6 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime import kernel_cache
 from pygpu._src.util import progress
 from pygpu._src.util.lazy import lazy
 from pygpu._src.util.sequences import as_list
@@ -224,36 +222,6 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     def _events_of(self, wait_for: Any) -> list[Any]:
         return as_list(wait_for, type(self).__name__, "wait_for") if wait_for else []
 
-    def _wait_list(self, queue: Any, arrays: Sequence[Any]) -> list[Any] | None:
-        """Return the events that a command on *queue* using the arrays must wait for; None if
-        none. On CUDA, makes the queue wait instead."""
-        backend = self.backend
-        waits: list[Any] = []
-        ordered = backend.is_ordered(queue)
-        if ordered and backend.table.ordered is not queue and backend.name == "opencl":
-            backend.table.ordered = queue  # the next such command is handled in C
-        for array in arrays:
-            if array._foreign or not ordered or array.queue is not queue:
-                if backend.name == "opencl":
-                    waits += array.events
-                elif array.queue is not queue:
-                    backend.order(queue, array.queue)
-        return waits or None
-
-    def _after(self, queue: Any, event: Any, written: Sequence[Any], read: Sequence[Any]) -> None:
-        """Record in the arrays that a command on *queue* uses them."""
-        if event is None:
-            return
-        ordered = self.backend.is_ordered(queue)
-        for array in written:
-            if ordered and array.queue is queue:
-                array._set_event(event)
-            else:
-                array._add_event(event)
-        if not ordered:
-            for array in read:
-                array._add_event(event)
-
     def _add_event(self, event: Any) -> None:
         """Make later commands wait for one more event."""
         events = self.events
@@ -261,35 +229,6 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         self._foreign = True
         if len(events) > _EVENTS_MANY:
             events[:] = [e for e in events if e.command_execution_status > 0] or [event]
-
-    def _run(
-        self,
-        operation: elementwise.Operation,
-        outs: Sequence[Any],
-        operands: Sequence[Any],
-        shape: tuple[int, ...],
-        queue: Any = None,
-        wait_for: Sequence[Any] | None = None,
-        call: launch_cache.Call | None = None,
-    ) -> Any:
-        """Launch an elementwise operation after the operands' events; returns its event. call: the
-        call for which the launch is cached."""
-        read: list[Any] = [a for a in operands if isinstance(a, GPUArray)]
-        if not all(a._is_aligned for a in (*outs, *read)):
-            return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
-        queue = outs[0]._queue(queue)
-        waits = self._wait_list(queue, [*outs, *read])
-        if wait_for:
-            waits = [*(waits or ()), *self._events_of(wait_for)]
-        backend, every = self.backend, (*outs, *operands)
-        # Long functions may take a compiler seconds: Ctrl-C must be able to stop it.
-        get = kernel_cache.get if operation.helpers else kernel_cache.later
-        launch = elementwise.prepare(backend, operation, every, shape, get)
-        event = elementwise.start(backend, queue, launch, operation, every, waits)
-        if call is not None and waits is None and queue is self.queue:
-            launch_cache.elementwise_call(backend, call, launch, operation, outs)
-        self._after(queue, event, outs, read)
-        return event
 
     # ---- items at addresses that are not multiples of their size: fields of packed structs, views
 
@@ -321,24 +260,6 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         copy._copy_bytes(self, queue, wait_for)
         return copy
 
-    def _run_aligned(
-        self,
-        operation: elementwise.Operation,
-        outs: Sequence[Any],
-        operands: Sequence[Any],
-        shape: tuple[int, ...],
-        queue: Any,
-        wait_for: Sequence[Any] | None,
-    ) -> Any:
-        """Implement _run() with copies."""
-        inputs = [a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands]
-        targets = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
-        event = self._run(operation, targets, inputs, shape, queue, wait_for)
-        for out, target in zip(outs, targets):
-            if out is not target:
-                event = out._copy_bytes(target, queue)
-        return event
-
     # ---- copies on the device
 
     def _copy_from(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
@@ -366,7 +287,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
                     return self.events[-1] if self.events else None
         call = launch_cache.Call("copy", (other,), self)
         operation = _copy_operation(dtype)
-        return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
+        return elementwise.run(operation, [self], [other], self.shape, queue, wait_for, call)
 
     def _copy(self, queue: Any = None, order: str = "K") -> Self:
         """Return a copy without gaps, with this array's order of axes ("K"), in C or Fortran
@@ -392,9 +313,9 @@ class ArrayCore(GPUArray[_ScalarT_co]):
                 self.base_data,
                 self.offset,
                 self.size * dtype.itemsize,
-                wait_for=self._wait_list(queue, [self]),
+                wait_for=self.backend.wait_list(queue, [self]),
             )
-            self._after(queue, event, [new], [self])
+            self.backend.note_event(queue, event, [new], [self])
         else:
             new._copy_from(self, queue)
         return new
@@ -436,12 +357,12 @@ class ArrayCore(GPUArray[_ScalarT_co]):
                 source.base_data,
                 source.offset,
                 blocking=waits,
-                wait_for=self._wait_list(queue, [source]),
+                wait_for=self.backend.wait_list(queue, [source]),
             )
         if host is not ary:
             ary[...] = host.reshape(ary.shape)
         if not blocking:
-            self._after(queue, event, [], [self])
+            self.backend.note_event(queue, event, [], [self])
         return ary, event
 
     def _set(self, ary: np.ndarray, queue: Any, blocking: bool, call: str = "set") -> Any:
@@ -465,9 +386,9 @@ class ArrayCore(GPUArray[_ScalarT_co]):
                 self.offset,
                 host,
                 blocking=blocking,
-                wait_for=self._wait_list(queue, [self]),
+                wait_for=self.backend.wait_list(queue, [self]),
             )
-        self._after(queue, event, [self], [])
+        self.backend.note_event(queue, event, [self], [])
         return event
 
     def _check_like(self, ary: Any, call: str) -> None:

@@ -28,7 +28,7 @@ def copy_to(array: Any, device: Device) -> Any:
     made = device.empty(source.shape, source.dtype, strides)
     nbytes = source.size * source.dtype.itemsize
     here, there = array.backend, made.backend
-    waits = array._wait_list(queue, [source])
+    waits = array.backend.wait_list(queue, [source])
     copied = made.base_data, source.base_data, source.offset, nbytes
     if nbytes == 0:
         pass

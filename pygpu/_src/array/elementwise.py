@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pygpu._src.codegen.kernels.elementwise import Operation as Operation
     from pygpu._src.runtime.backend import Backend
 
+    from . import launch_cache
+
 __all__ = ["Launch", "Operation", "prepare", "rule", "run", "start"]
 
 _WIDE = 1 << 31  # beyond this size, indices have 64 bits
@@ -67,21 +69,57 @@ class Launch(Frozen):
 
 
 def run(
-    backend: Backend,
-    queue: Any,
     operation: Operation,
+    outs: Sequence[Any],
     operands: Sequence[Any],
     shape: tuple[int, ...],
+    queue: Any = None,
     wait_for: Sequence[Any] | None = None,
+    call: launch_cache.Call | None = None,
 ) -> Any:
-    """Launch *operation* for all items of *shape*. Returns the event.
+    """Launch an operation for all items of *shape*, after the events of all operands and those of
+    *wait_for*. Returns its event.
 
-    operands: outputs first; arrays (of any strides; inputs may be broadcast, outputs have the
-    shape) and, for inputs, Python or NumPy numbers. Outputs must not share memory with inputs,
-    unless item by item. The caller is responsible for the operands' events.
+    outs: arrays of that shape, which do not share memory with inputs, unless item by item; queue:
+    by default the first one's. operands: the inputs, arrays (of any strides; they may be broadcast)
+    and Python or NumPy numbers. call: the call for which the launch is cached.
     """
-    launch = prepare(backend, operation, operands, shape)
-    return start(backend, queue, launch, operation, operands, wait_for)
+    first: Any = outs[0]
+    backend = first.backend
+    read = [x for x in operands if hasattr(x, "base_data")]
+    if not all(x._is_aligned for x in (*outs, *read)):
+        return _run_aligned(operation, outs, operands, shape, queue, wait_for)
+    queue = first._queue(queue)
+    waits = backend.wait_list(queue, [*outs, *read])
+    if wait_for:
+        waits = [*(waits or ()), *first._events_of(wait_for)]
+    every = (*outs, *operands)
+    # Long functions may take a compiler seconds: Ctrl-C must be able to stop it.
+    get = kernel_cache.get if operation.helpers else kernel_cache.later
+    launch = prepare(backend, operation, every, shape, get)
+    event = start(backend, queue, launch, operation, every, waits)
+    if call is not None and waits is None and queue is first.queue:
+        call.keep(backend, launch, operation, outs)
+    backend.note_event(queue, event, outs, read)
+    return event
+
+
+def _run_aligned(
+    operation: Operation,
+    outs: Sequence[Any],
+    operands: Sequence[Any],
+    shape: tuple[int, ...],
+    queue: Any,
+    wait_for: Sequence[Any] | None,
+) -> Any:
+    """Implement run() with copies of arrays whose items kernels cannot read in place."""
+    inputs = [x._aligned(queue, wait_for) if hasattr(x, "base_data") else x for x in operands]
+    targets = [x if x._is_aligned else x._new(x.shape, x.dtype, None, queue) for x in outs]
+    event = run(operation, targets, inputs, shape, queue, wait_for)
+    for out, target in zip(outs, targets):
+        if out is not target:
+            event = out._copy_bytes(target, queue)
+    return event
 
 
 def start(

@@ -36,6 +36,64 @@ class Call(NamedTuple):
     out: Any = None
     ufunc: Any = None
 
+    def keep(
+        self,
+        backend: Backend,
+        launch: elementwise.Launch,
+        operation: elementwise.Operation,
+        outs: Sequence[Any],
+    ) -> None:
+        """Cache the call, which was launched as an elementwise operation for these outputs."""
+        if kernel_cache.is_compiling(launch.kernel):
+            launch.kernel.call_when_launched(lambda: self.keep(backend, launch, operation, outs))
+            return
+        launch = launch.but(kernel=kernel_cache.compiled(launch.kernel))
+        out = outs[0]
+        arrays = [x for x in self.operands if isinstance(x, _array.GPUArray)]
+        kinds = [_kind(x) for x in self.operands]
+        # The table supports NumPy's own number dtypes; plans also support ml_dtypes' and dates.
+        narrow = any(
+            dtypes.is_of_ml_dtypes(x.dtype) or x.dtype.kind in "mM" for x in (*arrays, out)
+        )
+        if (
+            len(outs) != 1
+            or not (arrays or self.out is not None)
+            or (None in kinds and not (narrow and _plans_support(self.operands)))
+            or len(kinds) > _array._CALL_MAX
+        ):
+            return
+        if not _converts_exactly(self, operation) or dtypes.kind(out.dtype) not in "biufcmM":
+            return
+        table = backend.table
+        names = (self.name,) if self.ufunc is None else (self.name, self.ufunc)
+        dense = (
+            not narrow
+            and launch.dense
+            and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
+        )
+        if dense and out.dtype == operation.outputs[0]:
+            key = ("call", self.name, *kinds)
+            dtype = backend.kernels.get(key)
+            if dtype is None:
+                backend.kernels[key] = out.dtype
+                rule = elementwise.rule(backend, launch.memory, operation)
+                chained = number_of(operation, out.dtype)
+                for name in names:
+                    table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)
+            if dtype is None or dtype == out.dtype:  # float64 equals None
+                return  # otherwise, arrays of another dtype were filled with such a number first
+        n = len(self.operands)
+        chained = number_of(operation, out.dtype)
+        registers = [n if self.out is not None else RESULT, *range(n)]
+        steps = (
+            step(
+                backend, launch.kernel, launch.groups, launch.group_size, registers, launch.numbers
+            ),
+        )
+        result = None if self.out is not None else out
+        for name in names:
+            table.plans.add(name, 0, self.operands, self.out, result, steps, op=chained)
+
 
 def step(
     backend: Backend,
@@ -92,66 +150,6 @@ def _converts_exactly(call: Call, operation: elementwise.Operation) -> bool:
         if isinstance(operand, float) and computed.kind in "iu":
             return False  # an assignment truncates it, but a launch refuses it
     return True
-
-
-def elementwise_call(
-    backend: Backend,
-    call: Call,
-    launch: elementwise.Launch,
-    operation: elementwise.Operation,
-    outs: Sequence[Any],
-) -> None:
-    """Cache an elementwise call that was launched for these outputs."""
-    if kernel_cache.is_compiling(launch.kernel):
-        launch.kernel.call_when_launched(
-            lambda: elementwise_call(backend, call, launch, operation, outs)
-        )
-        return
-    launch = launch.but(kernel=kernel_cache.compiled(launch.kernel))
-    out = outs[0]
-    arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
-    kinds = [_kind(x) for x in call.operands]
-    # The table supports NumPy's own number dtypes; plans also support ml_dtypes' and dates.
-    narrow = any(dtypes.is_of_ml_dtypes(x.dtype) or x.dtype.kind in "mM" for x in (*arrays, out))
-    if (
-        len(outs) != 1
-        or not (arrays or call.out is not None)
-        or (None in kinds and not (narrow and _plans_support(call.operands)))
-        or len(kinds) > _array._CALL_MAX
-    ):
-        return
-    if not _converts_exactly(call, operation) or dtypes.kind(out.dtype) not in "biufcmM":
-        return
-    table = backend.table
-    dense = (
-        not narrow
-        and launch.dense
-        and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
-    )
-    if dense and out.dtype == operation.outputs[0]:
-        key = ("call", call.name, *kinds)
-        dtype = backend.kernels.get(key)
-        if dtype is None:
-            backend.kernels[key] = out.dtype
-            rule = elementwise.rule(backend, launch.memory, operation)
-            chained = number_of(operation, out.dtype)
-            for name in _names(call):
-                table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule, chained)
-        if dtype is None or dtype == out.dtype:  # float64 equals None
-            return  # otherwise, arrays of another dtype were filled with such a number first
-    n = len(call.operands)
-    chained = number_of(operation, out.dtype)
-    registers = [n if call.out is not None else RESULT, *range(n)]
-    steps = (
-        step(backend, launch.kernel, launch.groups, launch.group_size, registers, launch.numbers),
-    )
-    result = None if call.out is not None else out
-    for name in _names(call):
-        table.plans.add(name, 0, call.operands, call.out, result, steps, op=chained)
-
-
-def _names(call: Call) -> tuple[Any, ...]:
-    return (call.name,) if call.ufunc is None else (call.name, call.ufunc)
 
 
 def run_cached(name: str, *operands: Any, out: Any = None) -> Any:

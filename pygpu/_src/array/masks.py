@@ -150,7 +150,7 @@ def _gather(mask: Any, x: Any) -> Any:
     marks = _Marks(mask)
     gather = _gather_kernel(backend, item, kernel_cache.get)
     queue = mask._queue()
-    waits = x._wait_list(queue, [marks.bits, x])
+    waits = backend.wait_list(queue, [marks.bits, x])
     groups, numbers = min(marks.tiles, 1 << 20), (mask.size, marks.tiles, marks.room)
     found = marks.count()
     if found == 0:
@@ -163,7 +163,7 @@ def _gather(mask: Any, x: Any) -> Any:
     out._init(backend, x.queue, memory, 0, (found,), None, x.dtype, x.allocator)
     if cls._own_init:
         out = x._by_class((found,), x.dtype, None, x.queue, out)
-    x._after(queue, event, [out], [x])
+    backend.note_event(queue, event, [out], [x])
     return out
 
 

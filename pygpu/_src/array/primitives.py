@@ -128,10 +128,10 @@ def launch(
         args.append(operand.offset)
     args.extend(numbers)
     queue = like._queue()
-    waits = like._wait_list(queue, [*reads, *writes])
+    waits = like.backend.wait_list(queue, [*reads, *writes])
     memory = [operand.base_data for operand in (*reads, *writes)]
     event = pending.launch(like.backend, kernel, queue, groups, group_size, args, memory, waits)
-    like._after(queue, event, writes, reads)
+    like.backend.note_event(queue, event, writes, reads)
     return event
 
 
@@ -147,7 +147,7 @@ def fill(array: Any, value: Any) -> None:
     if array.size:
         dtype = array.dtype
         operation = elementwise.Operation("fill", (dtype,), (dtype,), "y0 = x0;")
-        array._run(operation, [array], [value], array.shape)
+        elementwise.run(operation, [array], [value], array.shape)
 
 
 def c_order(array: Any) -> Any:

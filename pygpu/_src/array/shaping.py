@@ -329,9 +329,9 @@ class Shaping(Indexing[_ScalarT_co]):
                 self.offset,
                 self.size * self.itemsize,
                 0,
-                wait_for=self._wait_list(queue, [self]),
+                wait_for=self.backend.wait_list(queue, [self]),
             )
-            self._after(queue, event, [self], [])
+            self.backend.note_event(queue, event, [self], [])
         else:
             self._copy_from(value, queue, wait_for)
         return self
@@ -356,7 +356,7 @@ class Shaping(Indexing[_ScalarT_co]):
         call = None
         if operands[0] is self and operands[1] is other:
             call = launch_cache.Call("mul_add", (self, other, selffac, otherfac), given)
-        self._run(operation, [out], [*operands, selffac, otherfac], shape, queue, call=call)
+        elementwise.run(operation, [out], [*operands, selffac, otherfac], shape, queue, call=call)
         return out
 
 

@@ -265,7 +265,7 @@ def _complex_order(a: Any, axis: int) -> Any:
         (np.dtype(np.uint8),),
         "y0 = (pg_u8)((x0 != x0 ? 2 : 0) + (x1 != x1 ? 1 : 0));",
     )
-    kind._run(operation, [kind], [real, imag], a.shape)
+    elementwise.run(operation, [kind], [real, imag], a.shape)
     return take_along_axis(order, argsort(take_along_axis(kind, order, axis), axis), axis)
 
 
@@ -355,7 +355,7 @@ def _inverse(first: Any, order: Any) -> Any:
         operation = elementwise.Operation(
             "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
         )
-        number._run(operation, [number], [number], first.shape)
+        elementwise.run(operation, [number], [number], first.shape)
         put_along_axis(inverse, order, number, 0)
     return inverse
 
@@ -375,7 +375,7 @@ def _counts(starts: Any, n: int) -> Any:
         i64 = np.dtype(np.int64)
         operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
         left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
-        counts._run(operation, [counts], [right, left], (many,))
+        elementwise.run(operation, [counts], [right, left], (many,))
     return counts
 
 

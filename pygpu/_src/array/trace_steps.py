@@ -56,7 +56,7 @@ class Elementwise:
         out = ufuncs.empty_like_operands(first, arrays, shape, operation.outputs[0])
         if 0 not in shape:
             call = launch_cache.Call(self.name, operands)
-            first._run(operation, [out], operands, shape, call=call)
+            elementwise.run(operation, [out], operands, shape, call=call)
         return out
 
 
@@ -78,10 +78,10 @@ class Into:
         backend = first.backend
         dtypes.require(backend, "fuse", *operation.inputs, *operation.outputs)
         if not all(a._is_aligned for a in arrays):
-            first._run(operation, outs, inputs, first.shape)
+            elementwise.run(operation, outs, inputs, first.shape)
             return
         queue = first._queue()
-        waits = first._wait_list(queue, arrays)
+        waits = backend.wait_list(queue, arrays)
         launch = elementwise.prepare(backend, operation, operands, first.shape)
         event = elementwise.start(backend, queue, launch, operation, operands, waits)
         if waits is None and _is_plain(operation, inputs, self.name):
@@ -93,7 +93,7 @@ class Into:
             backend.table.plans.add(
                 self.name, 0, operands, None, None, (step,), (), tuple(range(n))
             )
-        first._after(queue, event, outs, [a for a in inputs if isinstance(a, GPUArray)])
+        backend.note_event(queue, event, outs, [a for a in inputs if isinstance(a, GPUArray)])
 
 
 class Reduction:

@@ -355,7 +355,7 @@ def apply(
             operation = _guarded(operation)
     if 0 not in shape:
         same = call is not None and all(x is y for x, y in zip(operands, inputs, strict=True))
-        first._run(operation, results, operands, shape, queue, call=call if same else None)
+        elementwise.run(operation, results, operands, shape, queue, call=call if same else None)
     return results
 
 

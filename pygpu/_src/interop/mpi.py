@@ -205,7 +205,7 @@ def _page_locked(array: Any) -> Any:
 def _mapped(array: Any, is_written: bool) -> tuple[Any, Callable[[], None]]:
     queue = array._queue(None)
     flags = map_flags.READ | (map_flags.WRITE if is_written else 0)
-    waits = array._wait_list(queue, [array])
+    waits = array.backend.wait_list(queue, [array])
     host: Any
     host, _ = cl.enqueue_map_buffer(
         queue, array.base_data, flags, array.offset, array.shape, array.dtype, wait_for=waits

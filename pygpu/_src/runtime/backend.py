@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygpu._src.util.frozen import Frozen
@@ -246,3 +246,16 @@ class Backend(ABC):
     @abstractmethod
     def is_ordered(self, queue: Any) -> bool:
         """Whether commands of the queue run in the order of submission."""
+
+    @abstractmethod
+    def wait_list(self, queue: Any, operands: Iterable[Any]) -> list[Any] | None:
+        """Order the next command on *queue* after the commands that its operands (arrays and
+        scratch memory) depend on. Returns the events that it must wait for; None if none, or if
+        the queue itself waits."""
+
+    @abstractmethod
+    def note_event(
+        self, queue: Any, event: Any, written: Iterable[Any], read: Iterable[Any]
+    ) -> None:
+        """Make later commands on the operands wait for the command of *event* (None if there is
+        nothing to wait for), which was enqueued to *queue*."""

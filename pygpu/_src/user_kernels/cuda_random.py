@@ -249,7 +249,7 @@ class Distributions:
         numbers = (data.size, counter & _MASK64, counter >> 64, key)
         args = (data.base_data, data.offset, *numbers, float(lambda_value or 0))
         queue = stream_of(stream, "fill_poisson") or data.queue
-        data._wait_list(queue, [data])
+        data.backend.wait_list(queue, [data])
         backend.launch(kernel, queue, groups if data.size else 0, size, args)
 
     def _philox(self) -> Generator:
@@ -457,7 +457,7 @@ class _SobolRandomNumberGenerator(Distributions):
             *(self._dims, self._start, float(scale), float(shift)),
         )
         queue = stream_of(stream, call) or data.queue
-        data._wait_list(queue, [data])
+        data.backend.wait_list(queue, [data])
         backend.launch(kernel, queue, groups if n else 0, size, args)
         self._start += -(-n // self._dims)
 

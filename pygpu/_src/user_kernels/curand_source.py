@@ -232,7 +232,7 @@ class _RandomNumberGeneratorBase(Distributions):
         if name not in self.generators:
             raise TypeError(f"{call}: {type(self).__name__} does not support {data.dtype}")
         queue = stream_of(stream, call) or data.queue
-        data._wait_list(queue, [data])
+        data.backend.wait_list(queue, [data])
         if size:
             self._launch(self.generators[name], queue, data.gpudata, *numbers, size)
 

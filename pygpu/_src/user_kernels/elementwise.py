@@ -178,6 +178,7 @@ class Elementwise(Snippet):
         if capture is not None:
             launch.capture_call(capture, queue, *sizes, *numbers)
         event = launch(queue, *sizes, *numbers, wait_for=events)
-        used = [numbers[k] for k in self.vectors]
-        self.note_event(backend, queue, event, [numbers[k] for k in self.written], used)
+        written = [numbers[k] for k in self.written]
+        read = [numbers[k] for k in self.vectors if k not in self.written]
+        backend.note_event(queue, event, written, read)
         return event

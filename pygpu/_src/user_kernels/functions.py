@@ -142,7 +142,8 @@ def _run(
     call = None
     if given is not None and all(x is y for x, y in zip(apart, operands, strict=True)):
         call = launch_cache.Call(operation.name, tuple(operands), *given)
-    array._run(operation, results, apart, shape, array.queue if queue is None else queue, call=call)
+    queue = array.queue if queue is None else queue
+    elementwise.run(operation, results, apart, shape, queue, call=call)
 
 
 @cache

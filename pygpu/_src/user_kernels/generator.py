@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu import _array
-from pygpu._src.array import launch_cache
+from pygpu._src.array import elementwise, launch_cache
 from pygpu._src.array.device import Device, as_device
 from pygpu._src.codegen.fastpath import public_methods
 from pygpu._src.util.public import publish
@@ -133,7 +133,7 @@ class Generator:
             return filled
         ready = [self._operand(v, dtype, out) for v, dtype in zip(operands, operation.inputs)]
         call = launch_cache.Call(operation.name, tuple(ready), out) if dense else None
-        out._run(operation, [out], ready, out.shape, call=call)
+        elementwise.run(operation, [out], ready, out.shape, call=call)
         return filled
 
     def _operand(self, value: Any, dtype: np.dtype[Any], out: Any) -> Any:

@@ -118,11 +118,11 @@ class Generator:
         per_group, most, size = rule
         groups = min(-(-n // per_group), most)
         args = (target.base_data, target.offset, *numbers, n)
-        waits = array._wait_list(queue, [target])
+        waits = array.backend.wait_list(queue, [target])
         if wait_for:
             waits = [*(waits or ()), *wait_for]
         event = backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=waits)
-        array._after(queue, event, [target], ())
+        array.backend.note_event(queue, event, [target], ())
         if target is not array:
             array._copy_from(target, queue)
         return event

@@ -363,10 +363,10 @@ def _rows(rng: Generator, name: str, out: Any, p: Any, counts: Any, steps: tuple
     for array in (target, p, counts):
         args += backend.arguments(array)
     queue = target._queue()
-    waits = target._wait_list(queue, [target, p, counts])
+    waits = target.backend.wait_list(queue, [target, p, counts])
     numbers = (length, *steps, *position, rows)
     event = backend.launch(kernel, queue, groups, size, [*args, *numbers], wait_for=waits)
-    target._after(queue, event, [target], [p, counts])
+    target.backend.note_event(queue, event, [target], [p, counts])
     if target is not out:
         out._copy_from(target)
 

@@ -246,8 +246,8 @@ for (; pg_k < pg_end; pg_k++) {{
             event = self._launch(kernel, queue, 1, size, numbers, event and [event], wrapper)
         if self.first.is_cuda:
             self.first.order(backend, queue, given, used, after=True)
-        elif event is not None:
-            self.first.note_event(backend, queue, event, [out], used)
+        else:
+            backend.note_event(queue, event, [out], used[1:])
         return out, event
 
     def _cache_launch(

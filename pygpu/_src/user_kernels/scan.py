@@ -533,8 +533,9 @@ typedef {index} index_type;
             events = event and [event]
         if cuda:
             snippet.order(backend, queue, given, used, after=True)
-        elif event is not None:
-            snippet.note_event(backend, queue, event, [args[k] for k in self.written], used)
+        else:
+            read = [args[k] for k in snippet.vectors if k not in self.written]
+            backend.note_event(queue, event, [args[k] for k in self.written], read)
         return event
 
     def _checked_size(self, args: Sequence[Any], size: int | None, n: int) -> int:

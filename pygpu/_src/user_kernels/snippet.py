@@ -182,7 +182,6 @@ class Snippet:
         self._first_counts = (
             not self.vectors or self.vectors[0] in self.elementwise or not self.elementwise
         )
-        self._order: tuple[Any, bool] = (self, True)  # the last queue, and whether it is in-order
         self._layouts: dict[Any, Any] = {}
         self.plans: PlansOfBackends = PlansOfBackends()
 
@@ -356,25 +355,9 @@ class Snippet:
             raise ValueError(
                 f"{self.call}: the arrays have no queue; pass queue=, or array.with_queue(queue)"
             )
-        ordered = self._is_ordered(backend, queue)
         events = as_list(wait_for, self.call, "wait_for") if wait_for else []
-        for k in self.vectors:
-            array = numbers[k]
-            if not ordered or array.queue is not queue or array._foreign:
-                events += array.events
-        return events or None
-
-    def note_event(
-        self, backend: Backend, queue: Any, event: Any, written: Sequence[Any], used: Sequence[Any]
-    ) -> None:
-        """Make later commands on the arrays wait for this one on *queue*; for those that it only
-        read (*used* has them all), only if commands may overtake one another."""
-        ordered = self._is_ordered(backend, queue)
-        for array in written if ordered else used:
-            if ordered and array.queue is queue:
-                array._set_event(event)
-            else:
-                array._add_event(event)
+        arrays = [numbers[k] for k in self.vectors]
+        return [*events, *(backend.wait_list(queue, arrays) or ())] or None
 
     def order(
         self, backend: Backend, queue: Any, given: bool, arrays: Sequence[Any], after: bool = False
@@ -386,15 +369,6 @@ class Snippet:
             other = array.queue
             if other is not queue and not (given and other is None):
                 backend.order(*((other, queue) if after else (queue, other)))
-
-    def _is_ordered(self, backend: Backend, queue: Any) -> bool:
-        if self.is_cuda:
-            return True
-        last, ordered = self._order
-        if queue is not last:
-            ordered = backend.is_ordered(queue)
-            self._order = queue, ordered
-        return ordered
 
     def _layout(
         self, args: Sequence[Any], ranged: bool

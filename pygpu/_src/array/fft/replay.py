@@ -52,7 +52,7 @@ def replay(key: Any, a: Any, out: Any) -> Any:
     memory = [a.base_data, result.base_data]
     memory += [backend.allocate(size, a.allocator, queue) for size in sizes]
     offsets = [a.offset, result.offset] + [0] * len(sizes)
-    waits = a._wait_list(queue, (a, result))
+    waits = backend.wait_list(queue, (a, result))
     event = None
     for kernel, groups, group, source, table, writes, numbers in launches:
         args: tuple[Any, ...] = (memory[source], offsets[source], table, 0)
@@ -60,7 +60,7 @@ def replay(key: Any, a: Any, out: Any) -> Any:
             args += (memory[k], offsets[k])
         event = backend.launch(kernel, queue, groups, group, args + numbers, wait_for=waits)
         waits = None
-    a._after(queue, event, (result,), (a,))
+    backend.note_event(queue, event, (result,), (a,))
     return result
 
 

@@ -103,7 +103,7 @@ def choose(
         call_made = launch_cache.Call(name, tuple(operands), given)
     if out.size:
         operation = _choose_operation(kind, dtype, positive)
-        out._run(operation, [out], apart, out.shape, queue, call=call_made)
+        elementwise.run(operation, [out], apart, out.shape, queue, call=call_made)
     return out
 
 
@@ -546,5 +546,5 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
     if queue is not None or launch_cache.run_cached("arange", start, step, out=array) is None:
         call = launch_cache.Call("arange", (start, step), array) if queue is None else None
         operation = _arange_operation(dtype)
-        array._run(operation, [array], [start, step], array.shape, queue, call=call)
+        elementwise.run(operation, [array], [start, step], array.shape, queue, call=call)
     return array

@@ -450,7 +450,7 @@ def triangle(a: Any, k: int = 0, upper: bool = False) -> Any:
         rows, columns = a.shape[-2:]
         k = max(min(operator.index(k), columns), -rows)
         numbers = [rows, columns, k]
-        out._run(_triangle_operation(a.dtype, upper), [out], [a, *numbers], a.shape)
+        elementwise.run(_triangle_operation(a.dtype, upper), [out], [a, *numbers], a.shape)
     return out
 
 
@@ -498,7 +498,7 @@ def linspace_into(array: Any, start: float, stop: float, endpoint: bool = True) 
     target = array
     if array.dtype.kind in "iub":
         target = primitives.empty(array, array.shape, wide)
-    target._run(
+    elementwise.run(
         operation,
         [target],
         [number(start), delta if whole else step, number(stop), number(parts)],

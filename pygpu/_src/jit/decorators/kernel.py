@@ -668,19 +668,12 @@ class Kernel(KernelBase):
                 grid, block = launcher.grid, launcher.block
                 made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared, **how)
         else:
-            events: list[Any] = []
             ordered = backend.is_ordered(queue)
-            for array in arrays:
-                if array._foreign or not ordered or array.queue is not queue:
-                    events += array.events
+            waits = backend.wait_list(queue, arrays)
             size = tuple(g * b for g, b in zip(launcher.grid, launcher.block))
-            options = {"wait_for": events or None, "allow_empty_ndrange": True}
+            options = {"wait_for": waits, "allow_empty_ndrange": True}
             event = made.kernel(queue, size, launcher.block, *flat, **options)
-            for array in arrays:
-                if ordered and array.queue is queue:
-                    array._set_event(event)
-                else:
-                    array._add_event(event)
+            backend.note_event(queue, event, arrays, ())
         if error is not None:
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -395,6 +395,16 @@ class CUDABackend(Backend):
 
     def is_ordered(self, queue: Any) -> bool:
         return True
+
+    def wait_list(self, queue: Any, operands: Iterable[Any]) -> None:
+        for operand in operands:
+            if operand.queue is not queue:
+                self.order(queue, operand.queue)
+
+    def note_event(
+        self, queue: Any, event: Any, written: Iterable[Any], read: Iterable[Any]
+    ) -> None:
+        """Do nothing: the operands' streams order the work on them."""
 
 
 def _at(memory: Any, offset: int, queue: Any) -> Any:

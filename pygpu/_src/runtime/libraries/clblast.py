@@ -55,7 +55,7 @@ def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[
     if any(x.offset % size for x in (a, b, out)) or (count > 1 and 0 in apart):
         return False
     (m, n), k = out.shape[-2:], a.shape[-1]
-    waits = out._wait_list(queue, [a, b, out])
+    waits = backend.wait_list(queue, [a, b, out])
     if waits:
         _opencl.enqueue_barrier(queue, wait_for=waits)
     operands: list[list[Any]] = []
@@ -77,5 +77,5 @@ def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[
             ctypes.byref(event),
         )
     done = _opencl.Event.from_int_ptr(event.value or 0, retain=False)
-    out._after(queue, done, [out], [a, b])
+    backend.note_event(queue, done, [out], [a, b])
     return True

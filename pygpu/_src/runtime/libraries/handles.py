@@ -128,7 +128,7 @@ def running(library: Library, like: Any, arrays: Sequence[Any]) -> Iterator[Any]
     current, the stream waits for what the arrays wait for, and no other thread is here. Gives the
     stream."""
     queue = like._queue()
-    like._wait_list(queue, list(arrays))
+    like.backend.wait_list(queue, list(arrays))
     context = like.backend.context
     with library.lock:
         pushed = _cuda.Context.get_current() is not context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -306,6 +306,8 @@ class OpenCLBackend(Backend):
         return marker
 
     def is_ordered(self, queue: Any) -> bool:
+        if queue is not None and queue is self.table.ordered:
+            return True
         try:
             return not queue.properties & _OUT_OF_ORDER
         except (AttributeError, TypeError):
@@ -313,6 +315,30 @@ class OpenCLBackend(Backend):
             raise TypeError(
                 f"queue must be a CommandQueue, not {type(queue).__name__}{advice}"
             ) from None
+
+    def wait_list(self, queue: Any, operands: Iterable[Any]) -> list[Any] | None:
+        events: list[Any] = []
+        if ordered := self.is_ordered(queue):
+            self.table.ordered = queue  # C handles the next such command
+        for operand in operands:
+            if operand._foreign or not ordered or operand.queue is not queue:
+                events += operand.events
+        return events or None
+
+    def note_event(
+        self, queue: Any, event: Any, written: Iterable[Any], read: Iterable[Any]
+    ) -> None:
+        if event is None:
+            return
+        ordered = self.is_ordered(queue)
+        for operand in written:
+            if ordered and operand.queue is queue:
+                operand._set_event(event)
+            else:
+                operand._add_event(event)
+        if not ordered:
+            for operand in read:
+                operand._add_event(event)
 
 
 def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
