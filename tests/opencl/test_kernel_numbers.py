@@ -232,6 +232,30 @@ def test_floats_from_whole_numbers_and_halves(scalars, queue, out, name):
     assert np.isnan(taken(scalars, queue, out, name, dtype, np.float16("nan")))
 
 
+@pytest.mark.parametrize("name", [*INTEGERS, *FLOATS])
+def test_every_kind_of_call_converts_alike(scalars, queue, out, name):
+    def outcome(value, launch):
+        cl.enqueue_copy(queue, out, np.full(8, 0xA5, np.uint8))
+        try:
+            launch(getattr(scalars, f"take_{name}"), value)
+        except (OverflowError, TypeError) as error:
+            return type(error), str(error)
+        result = np.empty(8, np.uint8)
+        cl.enqueue_copy(queue, result, out)
+        return result.tobytes()
+
+    def set_before(kernel, value):
+        kernel.set_args(out, value)
+        cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
+
+    own = {**INTEGERS, **FLOATS}[name]
+    values = [0, 7, 200, -1, 2**31, 2**32, 2**63, 2**64, 10**400, True, 1.5, 1e39, float("-inf")]
+    for value in [*values, own(100), np.int16(-3), np.float64(2.5), np.array([5], own), 1j]:
+        plain = outcome(value, lambda kernel, x: kernel(queue, (1,), None, out, x))
+        by_word = outcome(value, lambda kernel, x: kernel(queue, (1,), None, out, x, wait_for=[]))
+        assert plain == by_word == outcome(value, set_before), value
+
+
 def test_nan_keeps_its_payload(scalars, queue, out):
     nan = np.array(0x7FF8DEADBEEF0001, np.uint64).view(np.float64)[()]
     assert same_bits(taken(scalars, queue, out, "double", np.float64, nan), nan)

@@ -85,18 +85,10 @@ static int store_float(Kernel *self, cl_uint i, PyObject *arg, double number, Ar
     size_t size = self->slots[i].size;
     out->size = size;
     out->value.integer = 0;
-    if (size == 4) {
-        float narrow = (float)number;
-        if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
-            return refuse_range(self, i, arg);
-        }
-        out->value.numbers[0] = narrow;
-    } else if (size == 8) {
-        out->value.number = number;
-    } else if (PyFloat_Pack2(number, (char *)out->value.bytes, 1) < 0) {
-        return refuse_range(self, i, arg);
-    }
-    return 0;
+    int fits = size == 2
+                   ? PyFloat_Pack2(number, (char *)out->value.bytes, 1) == 0
+                   : kernel_float_word(size, number, &out->value.integer) || Py_IS_INFINITY(number);
+    return fits ? 0 : refuse_range(self, i, arg);
 }
 
 static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, double imag,
@@ -158,8 +150,6 @@ static int read_numpy(PyObject *arg, Number *out) {
     }
     return 0;
 }
-
-static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out);
 
 static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *number,
                        ArgValue *out) {
@@ -302,7 +292,7 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
                                                        (PyArrayObject *)array)
                                     : NULL;
     int result =
-        plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
+        plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? kernel_convert(self, i, plain, out)
         : PyErr_Occurred()
             ? -1
             : kernel_refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
@@ -349,7 +339,7 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         PyArray_DESCR((PyArrayObject *)arg)->kind != 'V') {
         PyObject *scalar =
             PyArray_ToScalar(PyArray_DATA((PyArrayObject *)arg), (PyArrayObject *)arg);
-        int result = scalar != NULL && !PyArray_Check(scalar) ? convert_number(self, i, scalar, out)
+        int result = scalar != NULL && !PyArray_Check(scalar) ? kernel_convert(self, i, scalar, out)
                                                               : -1;
         Py_XDECREF(scalar);
         return result;
@@ -365,7 +355,7 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     if (slot->kind != ARG_FLOAT && PyIndex_Check(arg) && !PyArray_Check(arg)) {
         PyObject *index = PyNumber_Index(arg);
-        int result = index != NULL ? convert_number(self, i, index, out) : -1;
+        int result = index != NULL ? kernel_convert(self, i, index, out) : -1;
         Py_XDECREF(index);
         return result;
     }
@@ -542,20 +532,15 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
             out->hold = Py_NewRef(base);
             out->owns_hold = 1;
         }
-        out[1].set = SET_VALUE;
-        result = convert_number(self, i + 1, offset, out + 1);
+        result = kernel_convert(self, i + 1, offset, out + 1);
     }
     Py_XDECREF(base);
     Py_XDECREF(offset);
     return result;
 }
 
-int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+int kernel_convert_other(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
-    out->set = SET_VALUE;
-    out->hold = NULL;
-    out->owns_hold = 0;
-    out->large = NULL;
     if (PG_UNLIKELY(slot->with_offset)) {
         out[1].hold = NULL;
         out[1].owns_hold = 0;

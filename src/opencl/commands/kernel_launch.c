@@ -304,29 +304,19 @@ typedef struct {
 } Conversion;
 
 /* Returns 0, or -1 with an exception. values[:done] must be cleared in either case. */
-static inline int convert_all(Kernel *self, PyObject *const *args, const Queue *queue,
-                              Conversion *to) {
+static inline int convert_all(Kernel *self, PyObject *const *args, Conversion *to) {
     int failed = 0;
     self->converting++;
     for (; to->done < self->n_args; args++) {
         const ArgSlot *slot = &self->slots[to->done];
         ArgValue *value = &to->values[to->done];
-        if (kernel_as_word(self, slot, *args, queue, &value->value.integer)) {
-            value->set = SET_VALUE;
-            value->size = slot->size;
-            value->hold = slot->kind == ARG_GLOBAL ? *args : NULL;
-            value->owns_hold = 0;
-            value->large = NULL;
-            to->done++;
-            continue;
-        }
         cl_uint filled = slot->with_offset ? 2 : 1;
-        to->owns_something = 1;
         if (PG_UNLIKELY(kernel_convert(self, to->done, *args, value) < 0)) {
             kernel_values_clear(value, filled);
             failed = -1;
             break;
         }
+        to->owns_something |= value->owns_hold || value->large != NULL;
         if (value->set == SET_LOCAL &&
             pg_add(to->local_memory, value->size, &to->local_memory) < 0) {
             to->local_memory = SIZE_MAX;
@@ -387,7 +377,7 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
     }
     if (to.values == NULL || old == NULL) {
         PyErr_NoMemory();
-    } else if (convert_all(self, args + 3, queue, &to) == 0 &&
+    } else if (convert_all(self, args + 3, &to) == 0 &&
                (to.local_memory == 0 || check_local_memory(self, queue, to.local_memory) == 0)) {
         result = launch(self, queue, &range, options.wait_for, to.values, old, tried);
     }

@@ -103,8 +103,7 @@ static inline int kernel_is_made(const Kernel *self, const char *call) {
 }
 
 /* kernel_args.c */
-int kernel_convert(Kernel *self, cl_uint index, PyObject *arg,
-                   ArgValue *out); /* with_offset: fills out[0] and out[1] */
+int kernel_convert_other(Kernel *self, cl_uint index, PyObject *arg, ArgValue *out);
 PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
 int kernel_held_alive(Kernel *self, cl_uint index,
                       PyObject *held); /* returns -1 with an exception if it was released */
@@ -190,9 +189,24 @@ static inline Py_ssize_t kernel_small_int(PyObject *obj) {
 #endif
 }
 
-/* Converts the common arguments to the word that the driver gets: a buffer for a pointer, if it
- * needs no preparation for the queue, and a number of the argument's own type or a Python number
- * that fits. Returns 0 to leave the argument to kernel_convert(). */
+/* Converts a number to the word of a float or double argument. Returns 0 if that float is infinite,
+ * which is an error unless the number is. */
+static inline int kernel_float_word(size_t size, double number, cl_long *word) {
+    if (size == 8) {
+        memcpy(word, &number, 8);
+        return 1;
+    }
+    float narrow = (float)number;
+    cl_uint bits;
+    memcpy(&bits, &narrow, 4);
+    *word = bits;
+    return !Py_IS_INFINITY(narrow);
+}
+
+/* Converts the common arguments to the word that the driver gets: a buffer for a pointer, and a
+ * number of the argument's own type or a Python number that fits. queue: if not NULL, buffers that
+ * need preparation for it are left alone, too. Returns 0 to leave the argument to
+ * kernel_convert_other(). */
 static inline int kernel_as_word(const Kernel *self, const ArgSlot *slot, PyObject *arg,
                                  const Queue *queue, cl_long *word) {
     PyTypeObject *type = Py_TYPE(arg);
@@ -205,7 +219,7 @@ static inline int kernel_as_word(const Kernel *self, const ArgSlot *slot, PyObje
         *word = (cl_long)(intptr_t)memory->mem;
         return memory->mem != NULL && memory->context->context == self->context->context &&
                memory->type == CL_MEM_OBJECT_BUFFER &&
-               (usage == NULL || usage->now.latest == queue);
+               (queue == NULL || usage == NULL || usage->now.latest == queue);
     }
     if (type == slot->exact) { /* NumPy stores the number right after the object header; 4 or 8
                                 * bytes */
@@ -236,15 +250,23 @@ static inline int kernel_as_word(const Kernel *self, const ArgSlot *slot, PyObje
         }
         number = (double)integer;
     }
-    if (slot->size == 8) {
-        memcpy(word, &number, 8);
-        return 1;
+    return kernel_float_word(slot->size, number, word);
+}
+
+/* Converts any argument: the common ones as the fast path does, so that there is one conversion of
+ * each. with_offset: fills out[0] and out[1]. Returns 0, or -1 with an exception. */
+static inline int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    out->set = SET_VALUE;
+    out->hold = NULL;
+    out->owns_hold = 0;
+    out->large = NULL;
+    if (!kernel_as_word(self, slot, arg, NULL, &out->value.integer)) {
+        return kernel_convert_other(self, i, arg, out);
     }
-    float narrow = (float)number;
-    cl_uint bits;
-    memcpy(&bits, &narrow, 4);
-    *word = bits;
-    return !Py_IS_INFINITY(narrow); /* an overflow is an error */
+    out->size = slot->size;
+    out->hold = slot->kind == ARG_GLOBAL ? arg : NULL;
+    return 0;
 }
 
 /* kernel_fastpath.c: the fast path; kernel_launch.c: all other launches. *tried*: the status of a
