@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,20 +20,17 @@ from pygpu._cuda import Context
 from pygpu._src.drivers.cuda_loader import simulator_path
 from pygpu._src.runtime import disk_cache
 from pygpu._src.util import child_process, log
+from pygpu._src.util.user_frame import user_stacklevel
 from pygpu.errors import CompileError
 
-from . import kernel_sources, nvrtc
+from . import nvrtc
 from .advice import advised
+from .kernel_sources import Key, Lookup
 
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
 # The simulator's messages on a machine without a C++ compiler (src/simulator/compiler/spawn.c).
 _NO_COMPILER = re.compile(r"pygpu's simulator needs a C\+\+ compiler|PYGPU_SIM_CXX names a C\+\+")
-
-# Cache keys of sources without headers, by all that they depend on: computing a key takes longer
-# than reading its entry.
-_keys: dict[tuple[object, ...], str] = {}
-_MAX_KEYS = 64
 
 
 @cache
@@ -65,13 +62,10 @@ class Compilation:
         keep: bool,
         target: str,
         expressions: tuple[str, ...],
-        store: disk_cache.Entries | None,
-        question: Hashable = None,
+        lookup: Lookup,
     ) -> None:
         self.call, self.source, self.folders, self.keep = call, source, folders, keep
-        self.target, self.expressions, self.store = target, expressions, store
-        self.question = question  # for images.find(); None: do not keep the image in memory
-        self.key_without_headers: str | None = None
+        self.target, self.expressions, self.lookup = target, expressions, lookup
         # NVRTC's options, if the device determines the architecture.
         self.words: list[str] | None = None
 
@@ -150,45 +144,31 @@ class Compilation:
         opaque: Sequence[str],
         run: Callable[[list[str]], nvrtc.Compiled],
     ) -> nvrtc.Compiled:
-        key = None if self.store is None or self.keep else self._key(words, compiler, opaque)
-        if key is not None and self.store is not None:
-            entry = self.store.read(key)
-            cached: nvrtc.Compiled | None = _unpack(entry) if entry is not None else None
-            log.cache_lookup(cached is not None, self.source)
-            if cached is not None:
-                self._keep_image(key, cached)
-                return cached
-        with log.compiling(self.source, lambda: _architecture_of(words)):
-            result = run(words)
-        if result.log:
-            warnings.warn(
-                "The CUDA compiler succeeded, but said the following:\n" + result.log,
-                stacklevel=6,
-            )
-        if key is not None and self.store is not None:
-            kernel_sources.write(self.store, key, result)
-            self._keep_image(key, result)
-            if self.words is not None and self.target == "cubin":
+        key = None if self.keep else self._key(words, compiler, opaque)
+
+        def made() -> nvrtc.Compiled:
+            with log.compiling(self.source, lambda: _architecture_of(words)):
+                result = run(words)
+            if result.log:
+                said = "The CUDA compiler succeeded, but said the following:\n" + result.log
+                warnings.warn(said, stacklevel=user_stacklevel())
+            store = self.lookup.store
+            if key is not None and store is not None and self.words is not None:
                 from . import recipes
 
-                recipes.record_module(
-                    self.store, self.source, self.words, self.folders, self.expressions
-                )
-        return result
+                if self.target == "cubin":
+                    recipes.record_module(
+                        store, self.source, self.words, self.folders, self.expressions
+                    )
+            return result
 
-    def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
-        """Keep the image in memory for the same arguments, if nothing else can change the
-        result."""
-        if self.question is not None and self.store is not None and key == self.key_without_headers:
-            kernel_sources.keep(self.question, result, self.store, key)
+        return self.lookup.or_compile(key, made)
 
-    def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
-        """Return a key for the result; None if its dependencies cannot be determined."""
-        depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
-        stored = _keys.get(depends)
-        if stored is not None:
-            self.key_without_headers = stored
-            return stored
+    def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> Key | None:
+        """Return the key of the result; None if there is no cache, or if the result's dependencies
+        cannot be determined."""
+        if self.lookup.store is None:
+            return None
         import hashlib
 
         key = hashlib.sha256()
@@ -202,12 +182,7 @@ class Compilation:
         key.update(repr((_CACHE_FORMAT, words, compiler, self.expressions)).encode())
         key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))
         key.update(source)
-        name = key.hexdigest()
-        if not scan.found:  # no headers, which might change
-            while len(_keys) >= _MAX_KEYS:
-                _keys.pop(next(iter(_keys)), None)
-            _keys[depends] = self.key_without_headers = name
-        return name
+        return Key(key.hexdigest(), lasting=not scan.found)
 
 
 def _architecture_of(words: Sequence[str]) -> str:
@@ -234,16 +209,6 @@ def _real_architecture(arch: str | None, code: str | None) -> str | None:
     choice."""
     chosen = code if code and code.startswith("sm_") else arch
     return chosen
-
-
-def _unpack(entry: tuple[bytes, dict[str, Any]]) -> nvrtc.Compiled | None:
-    binary, facts = entry
-    try:
-        size = int(facts["cubin"])
-        lowered = {str(name): str(text) for name, text in facts["lowered"].items()}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
-    return nvrtc.Compiled(binary[:size] or None, binary[size:] or None, "", lowered)
 
 
 def _keep(files: dict[str, bytes | None]) -> None:

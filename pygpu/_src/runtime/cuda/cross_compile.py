@@ -16,6 +16,7 @@ from pygpu.errors import CompileError
 
 from . import kernel_images, nvrtc, source_module
 from .compilation import Compilation
+from .kernel_sources import Lookup
 
 _ARCHITECTURE = re.compile(r"(?:sm_)?([0-9]{1,2})([0-9])")
 
@@ -73,7 +74,7 @@ def _compile_module(
     store: disk_cache.Entries, recipe: dict[str, Any], capability: tuple[int, int]
 ) -> None:
     expressions = tuple(recipe["expressions"])
-    job = Compilation(
-        "pack", recipe["source"], recipe["folders"], False, "cubin", expressions, store
-    )
-    job.with_nvrtc(recipe["words"], "sm_{}{}".format(*capability), None)
+    source, folders = recipe["source"], recipe["folders"]
+    lookup = Lookup(source, lambda: store)
+    job = Compilation("pack", source, folders, False, "cubin", expressions, lookup)
+    lookup.get(lambda: job.with_nvrtc(recipe["words"], "sm_{}{}".format(*capability), None))

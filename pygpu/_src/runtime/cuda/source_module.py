@@ -25,16 +25,16 @@ from typing import Any, NoReturn
 from pygpu._cuda import Function, Module, init, module_from_buffer
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.cuda.debugging import is_debugging
-from pygpu._src.util import log
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
 from pygpu._src.util.public import publish
 from pygpu._src.util.sequences import as_list
 from pygpu.errors import CompileError, Error
 
-from . import kernel_sources, nvrtc
+from . import nvrtc
 from .advice import source_text
 from .compilation import NAME, Compilation, _device_architecture, get_nvcc_version, run
 from .kernel_images import KERNEL
+from .kernel_sources import Lookup
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -463,29 +463,34 @@ def _compile(
     source = source_text(call, source)
     words = _strings(call, "options", DEFAULT_NVCC_FLAGS if options is None else options)
     folders = _strings(call, "include_dirs", include_dirs)
-    question = None
-    if call == "SourceModule" and cache_dir is not False and not (keep or is_debugging()):
-        parts = (source, bool(no_extern_c), nvcc, arch, code, cache_dir, expressions)
-        question = (parts, _device_architecture(), tuple(words), tuple(folders))
-        found = kernel_sources.find(question)
-        if found is not None:
-            log.log("cache", log.DEBUG, "hit in memory: %s", lambda: log.kernel_names(source))
-            return found
-    if not no_extern_c:
-        source = f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'
     if is_debugging():
         cache_dir, keep = False, True
         words += ["-G"]
-    if question is not None and any(["include" in word for word in words]):
-        question = None  # a missing file may exist later
-    folders.append(_include_folder())
+    question = None
+    if call == "SourceModule" and cache_dir is not False and not keep:
+        if not any(["include" in word for word in words]):  # a missing file may exist later
+            parts = (source, bool(no_extern_c), nvcc, arch, code, cache_dir, expressions)
+            question = (parts, _device_architecture(), tuple(words), tuple(folders))
+    lookup = Lookup(source, lambda: _store(cache_dir), question)
+
+    def compiled() -> nvrtc.Compiled:
+        folders.append(_include_folder())
+        text = source if no_extern_c else f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'
+        job = Compilation(call, text, folders, keep, target, expressions, lookup)
+        return _with_any_compiler(job, nvcc, words, arch, code)
+
+    return lookup.get(compiled)
+
+
+def _with_any_compiler(
+    job: Compilation, nvcc: str, words: list[str], arch: str | None, code: str | None
+) -> nvrtc.Compiled:
     # Code that is loaded at once must be the simulator's; nvcc's output can only be stored.
-    simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
-    use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated
+    simulated = job.call != "compile" and bool(nvrtc._cuda()._is_simulator())
+    use_nvcc = (nvcc != "nvcc" or job.target == "fatbin") and not simulated
     translated = None if use_nvcc else nvrtc.translate(words, must=simulated)
     if translated is None and not use_nvcc and _on_simulator():  # it will most likely be loaded
         translated = nvrtc.translate(words, must=True)
-    job = Compilation(call, source, folders, keep, target, expressions, _store(cache_dir), question)
     if translated is None:
         return job.with_nvcc(nvcc, words, arch, code)
     try:
