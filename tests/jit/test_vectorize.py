@@ -35,6 +35,38 @@ def target(make):
     return make.name
 
 
+@pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 looks at the numbers' values")
+@pytest.mark.parametrize("name", ["hypot", "fmod", "copysign", "left_shift", "maximum"])
+def test_the_loop_is_the_one_that_numpy_chooses(name):
+    ufunc = getattr(np, name)
+    split = [t.split("->") for t in ufunc.types if not set(t) & set("gGmMO")]
+    all_loops = [loops.Loop(*(tuple(map(np.dtype, part)) for part in parts)) for parts in split]
+
+    def outcome(resolve, kinds):
+        try:
+            return tuple(resolve(kinds))
+        except TypeError:
+            return None
+
+    def found(kinds):
+        loop = loops.find(name, all_loops, kinds)
+        return loop.inputs + loop.outputs
+
+    kinds = [*(np.dtype(c) for c in "?bBhHilLefdFD"), int, float, complex]
+    for pair in itertools.product(kinds, repeat=2):
+        numpys = outcome(lambda given: ufunc.resolve_dtypes((*given, None)), pair)
+        assert outcome(found, pair) == numpys, pair
+
+
+def test_numbers_fit_any_loop_of_their_kind_where_numpy_has_none():
+    only = loops.Loop((np.dtype("f4"),) * 2, (np.dtype("f4"),))
+    for kinds in ([float, int], [np.dtype("i1"), float], [int, np.dtype("f4")]):
+        assert loops.find("f", [only], kinds) is only
+    for kinds in ([complex, int], [np.dtype("f8"), float], [np.dtype("i8"), int]):
+        with pytest.raises(TypeError, match="f: no loop for arguments"):
+            loops.find("f", [only], kinds)
+
+
 def sample(dtype, shape, seed=0):
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 2 if dtype.kind == "b" else 6, shape)

@@ -1,8 +1,10 @@
 """The loops of a ufunc: the dtypes for which it exists, and the choice of a loop for a call.
 
-With signatures, these are the loops, and a call uses the first whose parameters all arguments can
-be cast to safely, as NumPy's ufuncs do. Otherwise, a loop is inferred for the dtypes of a call's
-arguments. Python's numbers are weak: only the kind of number counts, not its size.
+With signatures, these are the loops, and a call uses NumPy's choice among them: the first to whose
+dtypes all arguments can be cast safely, where Python's numbers are weak. NumPy cannot be asked
+itself, because it resolves the dtypes only of its own ufuncs, and a ufunc made for that from C has
+no loops for dates with units, or for narrow floats. Without signatures, a loop is inferred for the
+dtypes of a call's arguments.
 """
 
 from __future__ import annotations
@@ -97,11 +99,11 @@ def check_numbers(name: str, kinds: Sequence[Any]) -> None:
             )
 
 
-def promoted(kinds: Sequence[Any]) -> list[Any]:
-    """Return the kinds; if all are Python numbers, NumPy's dtypes for them."""
-    if any(isinstance(kind, np.dtype) for kind in kinds):
-        return list(kinds)
-    return [np.dtype({int: np.int64, float: np.float64, complex: np.complex128}[k]) for k in kinds]
+def promoted(kinds: Sequence[Any]) -> list[DType]:
+    """Return the operands' dtypes with NumPy's for Python numbers: the least one of that kind of
+    number with which the other operands keep theirs, otherwise int64, float64 or complex128."""
+    strong = [k for k in kinds if isinstance(k, np.dtype) and not is_date(k)]
+    return [k if isinstance(k, np.dtype) else np.result_type(k(0), *strong) for k in kinds]
 
 
 def _fits(kind: Any, dtype: DType, casting: Any) -> bool:
@@ -119,10 +121,9 @@ def find(
 ) -> Loop:
     """Find the loop of a call. wanted: a required dtype or None for each input and output. Raises
     TypeError if there is none."""
-    weak = list(kinds)
-    kinds = promoted(kinds)
     rule: Any = "safe" if wanted is None else casting
-    for given in (kinds, weak):  # only numbers: with NumPy's types for them, else as weak numbers
+    # Where NumPy would find none, Python numbers fit loops of any size.
+    for given in (promoted(kinds), kinds):
         for loop in loops:
             if wanted is not None and any(
                 w is not None and w != d for w, d in zip(wanted, loop.inputs + loop.outputs)
@@ -145,22 +146,15 @@ def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any,
     A Python float or complex takes the size of the floating arguments beside it. dtype: of the
     calculation, if the call specifies one: inputs that can be cast to it are converted.
     """
-    kinds = promoted(kinds)
-    strong = [k for k in kinds if isinstance(k, np.dtype) and not is_date(k)]
+    mixed = any(isinstance(kind, np.dtype) for kind in kinds)
+    weak = tuple(int if mixed and dtype is None and kind is int else None for kind in kinds)
     found: list[DType] = []
-    weak: list[Any] = []
-    for kind in kinds:
-        if isinstance(kind, np.dtype):
-            one = kind
-        elif kind is int:
+    for kind, one in zip(kinds, promoted(kinds)):
+        if kind is int:
             one = np.dtype(np.int64)
-        else:
-            one = np.result_type(kind(0), *strong)
         if dtype is not None and np.can_cast(one, dtype, "same_kind"):
             one = dtype
-        weak.append(int if kind is int and one == np.int64 and dtype is None else None)
-        found.append(one)
-    for one in found:
         if not dtypes.computes(one):
             raise TypeError(f"a device does not compute with dtype {one}")
-    return tuple(found), tuple(weak)
+        found.append(one)
+    return tuple(found), weak
