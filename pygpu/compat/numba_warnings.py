@@ -1,5 +1,5 @@
 """Numba's warnings about performance, as numba.config asks for them, and its other habits in calls:
-an error for an empty grid, conversions of arguments."""
+conversions of arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pygpu._src.jit.cuda_arrays import MappedArray
 from pygpu._src.jit.decorators import arguments, guvectorize, kernel
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_errors import NumbaPerformanceWarning
-from pygpu.errors import LogicError
 
 __all__ = ["install"]
 
@@ -25,7 +24,7 @@ _MIN_BLOCKS = 128
 def install() -> None:
     """Do so from now on."""
     guvectorize.narrow_on_cuda = True
-    kernel.on_configure = _check_grid
+    kernel.on_configure = _warn_of_idle_units
     arguments.on_host_copy = _host_copy
     external.search_paths = _search_paths
 
@@ -42,15 +41,9 @@ def _warn(text: str) -> None:
     warnings.warn(text, NumbaPerformanceWarning, stacklevel=level)
 
 
-def _check_grid(grid: tuple[int, ...]) -> None:
-    """Refuse an empty grid, as CUDA's driver does; warn of fewer blocks than most GPUs have
-    multiprocessors: the bound is Numba's."""
+def _warn_of_idle_units(grid: tuple[int, ...]) -> None:
+    """Warn of fewer blocks than most GPUs have multiprocessors: the bound is Numba's."""
     blocks = prod(grid)
-    if blocks == 0:
-        raise LogicError(
-            f"CUDA_ERROR_INVALID_VALUE: a kernel needs at least one block, not {grid}; do not call "
-            "it if there is no work"
-        )
     if config.CUDA_LOW_OCCUPANCY_WARNINGS and blocks < _MIN_BLOCKS:
         _warn(f"Grid size {blocks} leaves multiprocessors idle: low occupancy")
 

@@ -347,7 +347,9 @@ static PyObject *KernelBase_subscript(PyObject *op, PyObject *config) {
         PyErr_Clear(); /* not hashable, such as a list */
     }
     PyObject *made = PyObject_CallMethod(op, "_configure", "(O)", config);
-    if (made != NULL && plain) {
+    if (made == NULL) {
+        arr_hide_frames();
+    } else if (plain) {
         if (PyDict_GET_SIZE(self->configs) >= MAX_CONFIGS) {
             PyDict_Clear(self->configs);
         }
@@ -573,6 +575,9 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
     result = PyObject_VectorcallMethod(name, full, (size_t)(nargs + 2), kwnames);
     Py_DECREF(name);
     PyMem_Free(full);
+    if (result == NULL) {
+        arr_hide_frames();
+    }
     return result;
 }
 

@@ -443,7 +443,17 @@ def test_any_dtype_and_size(make: Any) -> None:
             scale[4, 256](a, 3)
             assert (a.get() == host * 3).all() and a.dtype == host.dtype
     assert len(scale.signatures) >= 2
-    scale[0, 256](a, 3)  # nothing to do
+
+
+def test_an_empty_grid_is_refused(make: Any) -> None:
+    a = make(np.ones(3))
+    for blocks in (0, (0, 2), (1, 1, 0)):
+        with pytest.raises(pygpu.LogicError, match="scale: a grid has at least one block, not .*0"):
+            scale[blocks, 256](a, 3)
+        with pytest.raises(pygpu.LogicError, match="skip the launch if there is nothing to do"):
+            scale(a, 3, grid=blocks, block=256)
+    scale.forall(0)(a[:0], 3)  # one block, as in Numba
+    assert (a.get() == 1).all()
 
 
 @pytest.mark.slow

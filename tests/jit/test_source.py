@@ -227,6 +227,18 @@ def unpacked(x):
     return a
 
 
+def a_float_range(x):
+    for i in range(0, x):
+        x += i
+    return x
+
+
+def a_constant_range(x):
+    for i in range(2.0):
+        x += i
+    return x
+
+
 def stars(*args):
     return args[0]
 
@@ -259,6 +271,8 @@ REFUSED = [
     (array_sum, ArrayType(F4, 1), "arithmetic is on items", "a"),
     (too_many_indices, ArrayType(F4, 1), "2 indices for an array of 1", "a[0, 0]"),
     (float_index, ArrayType(F4, 1), "must be an integer, not float", "a[0.5]"),
+    (a_float_range, F4, "integers, not float32; convert it with int(...)", "range(0, x)"),
+    (a_constant_range, F4, "integers, not float; convert it with int(...)", "range(2.0)"),
     (a_method, ArrayType(F4, 1), "write a loop over its items", "a.argsort"),
     (constant_shape, int, "must be constant", "cuda.shared.array(n, F4)"),
     (a_keyword, I4, "no keyword arguments", "max(x, key=abs)"),

@@ -75,8 +75,8 @@ class Kernel(KernelBase):
 
     ``k[blocks, threads, stream, shared](*args)`` launches it, or
     ``k(*args, grid=blocks, block=threads, stream=None, shared=0)``: blocks and threads are ints or
-    tuples of up to three, stream a CommandQueue or Stream, shared the bytes of dynamic shared
-    memory. py_func: the function.
+    tuples of up to three, none of them 0, stream a CommandQueue or Stream, shared the bytes of
+    dynamic shared memory. py_func: the function.
     """
 
     __name__: str
@@ -167,6 +167,12 @@ class Kernel(KernelBase):
         grid, block = _size(self, "blocks", blocks), _size(self, "threads", threads)
         if 0 in block:
             raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
+        if 0 in grid:  # CUDA refuses it, too
+            code = "CUDA_ERROR_INVALID_VALUE: " * (self._backend_name == "cuda")
+            raise LogicError(
+                f"{code}{self.__name__}: a grid has at least one block, not {blocks!r}; skip the "
+                "launch if there is nothing to do"
+            )
         if self.most_threads is not None and math.prod(block) > self.most_threads:
             raise LogicError(
                 f"{self.__name__}: a block of {threads!r} threads exceeds launch_bounds, which "
@@ -663,16 +669,14 @@ class Kernel(KernelBase):
         flat = made.flat(args, shared, record if error is None else error)
         event, ordered = None, True
         if backend.name == "cuda":
-            if all(launcher.grid):
-                how = {"cooperative": True} if made.cooperative else {}
-                grid, block = launcher.grid, launcher.block
-                made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared, **how)
+            how = {"cooperative": True} if made.cooperative else {}
+            grid, block = launcher.grid, launcher.block
+            made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared, **how)
         else:
             ordered = backend.is_ordered(queue)
             waits = backend.wait_list(queue, arrays)
             size = tuple(g * b for g, b in zip(launcher.grid, launcher.block))
-            options = {"wait_for": waits, "allow_empty_ndrange": True}
-            event = made.kernel(queue, size, launcher.block, *flat, **options)
+            event = made.kernel(queue, size, launcher.block, *flat, wait_for=waits)
             backend.note_event(queue, event, arrays, ())
         if error is not None:
             self._check_asserts(made, backend, queue, error)

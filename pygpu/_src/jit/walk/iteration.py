@@ -74,7 +74,9 @@ def _range(fc: FunctionContext, node: ast.Call) -> Range:
     args = [fc.expr(a) for a in node.args]
     for value in args:
         if not value.is_scalar or value.dtype.kind not in "iub":
-            raise fc.source.error(f"range() takes integers, not {value.type}", node)
+            raise fc.source.error(
+                f"range() takes integers, not {value.type}; convert it with int(...)", node
+            )
     zero, one = constant(fc, 0, node), constant(fc, 1, node)
     if len(args) == 1:
         return Range(zero, args[0], one)
