@@ -23,6 +23,7 @@ import numpy as np
 
 from pygpu._src.array.opencl_array import Array
 from pygpu._src.array.opencl_splay import splay
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise_programs import get_elwise_kernel
 from pygpu._src.user_kernels.structs import dtype_to_c_struct
@@ -613,3 +614,6 @@ def get_hankel_01_kernel(context: Context, out_dtype: DTypeLike, x_dtype: DTypeL
         "hankel_complex_kernel",
         "#include <pyopencl-hankel-complex.cl>\n",
     )
+
+
+_public_functions(globals(), __all__)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from pygpu import _opencl
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import (  # noqa: F401 - as in PyOpenCL's module
@@ -213,6 +214,9 @@ def get_unary_func_kernel(
     arguments = f"{out} *z, {OPENCL.ctype(np.dtype(in_dtype))} *y"
     operation = f"z[i] = {func_name}(y[i])"
     return get_elwise_kernel(context, arguments, operation, name=f"{func_name}_kernel")
+
+
+_public_functions(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:

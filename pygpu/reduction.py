@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pygpu import _opencl
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels import reductions
@@ -309,3 +310,6 @@ def get_any_kernel(ctx: _opencl.Context, dtype_in: DTypeLike) -> ReductionKernel
 def get_all_kernel(ctx: _opencl.Context, dtype_in: DTypeLike) -> ReductionKernel:
     """Whether no item is zero, as int8."""
     return _make(ctx, reductions.all_any_texts(OPENCL, "all", np.int8, dtype_in), "all_of")
+
+
+_public_functions(globals(), __all__)

@@ -19,6 +19,7 @@ import numpy as np
 
 from pygpu import _opencl
 from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.language import OPENCL, language_for
@@ -357,3 +358,6 @@ def get_cumsum_kernel(
         output_statement="output[i] = item;",
         name_prefix="cumsum",
     )
+
+
+_public_functions(globals(), __all__)

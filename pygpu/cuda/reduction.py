@@ -18,6 +18,7 @@ import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.user_kernels import reductions
 from pygpu._src.user_kernels.language import CUDA
@@ -323,3 +324,6 @@ def get_all_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
     """Whether no item is zero, as 1 or 0 in dtype_out (None: dtype_in)."""
     dtype_out = dtype_in if dtype_out is None else dtype_out
     return _make(reductions.all_any_texts(CUDA, "all", dtype_out, dtype_in), "all_of")
+
+
+_public_functions(globals(), __all__)

@@ -431,6 +431,37 @@ def test_tracebacks_of_mistakes_have_no_frames_of_pygpu(make):
     )
 
 
+def test_tracebacks_of_decorators_and_of_what_makes_kernels_have_none_either(ctx):
+    def function(a, b):
+        return a
+
+    kernel = cl.kernel(function)
+    mistakes = {
+        "kernel": lambda: cl.kernel(3),
+        "kernel's option": lambda: cl.kernel(exactly=True),
+        "kernel with options": lambda: cl.kernel(exact=True)(3),
+        "launch size": lambda: kernel[1],
+        "launch": lambda: kernel[1, 1](2),
+        "jit": lambda: cl.jit(3),
+        "cuda.jit": lambda: cl.cuda.jit(3),
+        "vectorize": lambda: cl.vectorize(["f4(f4"]),
+        "vectorized": lambda: cl.vectorize(["f4(f4)"])(function),
+        "method": lambda: cl.vectorize(function).reduce(3),
+        "guvectorize": lambda: cl.guvectorize(["void(f4[:])"], "(n->"),
+        "guvectorized": lambda: cl.guvectorize(["void(f4[:])"], "(n)->(n)")(function),
+        "reduce": lambda: cl.reduce(3),
+        "reduce with options": lambda: cl.reduce(identity=0)(3),
+        "ElementwiseKernel": lambda: cl.elementwise.ElementwiseKernel(ctx, "float", "x"),
+        "get_elwise_kernel": lambda: cl.elementwise.get_elwise_kernel(ctx, "float", "x"),
+        "get_axpbyz_kernel": lambda: cl.elementwise.get_axpbyz_kernel(3, "f4", "f4", "f4"),
+        "get_sum_kernel": lambda: cl.reduction.get_sum_kernel(ctx, "zz", "f4"),
+        "get_cumsum_kernel": lambda: cl.scan.get_cumsum_kernel(3, "f4", "f4"),
+    }
+    assert {name: _frames(mistake) for name, mistake in mistakes.items()} == dict.fromkeys(
+        mistakes, []
+    )
+
+
 @pytest.mark.parametrize(
     "call",
     [

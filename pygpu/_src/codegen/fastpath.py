@@ -46,21 +46,26 @@ def plain(function: Any) -> Any:
     return _public[function] if type(function) is FastPath and function in _public else function
 
 
+def public(function: _F) -> _F:
+    """Make a function hide pygpu's frames in the tracebacks of mistakes, as functions with a fast
+    path do."""
+    return cast(_F, FastPath("python", function))
+
+
 def public_functions(namespace: dict[str, Any], names: Sequence[str]) -> None:
-    """Make a module's functions with these names hide pygpu's frames in the tracebacks of
-    mistakes, as functions with a fast path do."""
+    """Make a module's functions with these names public(); other names are left alone."""
     for name in names:
         function = namespace[name]
         if type(function) is FunctionType and function.__module__.startswith("pygpu."):
-            namespace[name] = FastPath("python", function)
+            namespace[name] = public(function)
             _public[namespace[name]] = function
 
 
 def public_methods(cls: _C) -> _C:
-    """Make a class whose methods hide pygpu's frames in the tracebacks of mistakes, as functions
-    with a fast path do; except __call__, whose every call this would slow down a little."""
+    """Make a class's methods public(), except __call__, whose every call this would slow down a
+    little."""
     for name, value in list(vars(cls).items()):
-        public = name.startswith("__") or not name.startswith("_")
-        if type(value) is FunctionType and public and name != "__call__":
-            setattr(cls, name, FastPath("python", value))
+        exported = name.startswith("__") or not name.startswith("_")
+        if type(value) is FunctionType and exported and name != "__call__":
+            setattr(cls, name, public(value))
     return cls

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.fastpath import public_functions as _public_functions
 from pygpu._src.codegen.fastpath import public_methods as _public_methods
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.c_types import (  # noqa: F401 - as in PyCUDA's module
@@ -384,3 +385,4 @@ def _name(func: str) -> str:
 
 
 publish(globals(), __all__, "pygpu.cuda.elementwise")
+_public_functions(globals(), [name for name in globals() if name.startswith("get_")])

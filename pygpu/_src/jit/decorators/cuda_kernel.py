@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen.fastpath import public
 from pygpu._src.util.public import publish
 
 from ..calls import cache_hints, intrinsics
@@ -46,6 +47,7 @@ __all__ = [
 globals().update(VECTORS)
 
 
+@public
 def jit(
     func_or_sig: Any = None,
     device: bool = False,
@@ -144,6 +146,7 @@ def _signatures(given: Any) -> list[Any]:
     return [signature.parse(one) for one in found]
 
 
+@public
 def _decorate(
     function: Any,
     device: bool,

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pygpu._src.array.ufuncs import is_array
+from pygpu._src.codegen.fastpath import public_methods
 
 from .reduce import Reduce as _Reduce
 
 __all__ = ["Reduce", "reduce"]
 
 
+@public_methods
 class Reduce(_Reduce):
     """The variant `numba.cuda.reduce`: the result has the dtype of the items, starts from *init*,
     by default 0, and is a NumPy number even for device arrays."""

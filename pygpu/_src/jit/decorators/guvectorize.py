@@ -25,6 +25,7 @@ import numpy as np
 from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.fastpath import public, public_methods
 from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.public import publish
 from pygpu._src.util.wording import counted
@@ -60,6 +61,7 @@ narrow_on_cuda = False
 the first one whose inputs can be cast to them (float64 to float32), as Numba does."""
 
 
+@public_methods
 class GUFunc(loops.LoopAttributes):
     """A Python function that is applied to the last axes of arrays, like NumPy's generalized
     ufuncs.
@@ -716,6 +718,7 @@ def _overlap(a: Any, b: Any) -> bool:
     )
 
 
+@public
 def guvectorize(
     ftylist_or_layout: Any,
     layout: str | None = None,
@@ -747,6 +750,7 @@ def guvectorize(
     if identity not in (None, 0, 1, "reorderable"):
         raise ValueError(f"guvectorize: identity must be 0, 1, None, 'reorderable': {identity!r}")
 
+    @public
     def decorate(function: Callable[..., Any]) -> GUFunc:
         return GUFunc(undecorated(function), given, text, target, writable_args, identity)
 

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pygpu._src.codegen.fastpath import public
 from pygpu._src.util.public import publish
 
 from ..source import KernelError
@@ -72,6 +73,7 @@ class DeviceFunction:
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text
 
 
+@public
 def jit(
     function: Any = None,
     /,

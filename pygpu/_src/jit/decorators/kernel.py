@@ -22,6 +22,7 @@ import numpy as np
 
 from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.fastpath import public, public_methods
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
@@ -70,6 +71,7 @@ class CompileStats(NamedTuple):
     cache_misses: Counter[Any]
 
 
+@public_methods
 class Kernel(KernelBase):
     """A kernel that :func:`kernel` made of a function.
 
@@ -796,6 +798,7 @@ def _dtype_and_ndim(key: Any) -> list[Any]:
     ]
 
 
+@public_methods
 class ForAll:
     """``kernel.forall(n)``."""
 
@@ -876,6 +879,7 @@ def as_type_of_signature(obj: Any) -> Type:
     return as_type(obj)
 
 
+@public
 def kernel(
     function: Any = None,
     /,

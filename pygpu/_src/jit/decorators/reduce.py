@@ -23,6 +23,7 @@ from pygpu._array import GPUArray
 from pygpu._src.array import primitives
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.fastpath import public, public_methods
 from pygpu._src.util.public import publish
 
 from . import binary, device
@@ -33,6 +34,7 @@ DType = np.dtype[Any]
 _NONE: Any = object()
 
 
+@public_methods
 class Reduce:
     """A reduction by a Python function; made by :func:`reduce`.
 
@@ -141,6 +143,7 @@ class Reduce:
         primitives.changed(array, view)
 
 
+@public
 def reduce(functor: Any = None, *, identity: Any = None, target: str | None = None) -> Any:
     """Compile an associative function of two numbers to a reduction; for use as a decorator, with
     or without options, or as a function: ``reduce(lambda a, b: a + b)``.
@@ -150,7 +153,7 @@ def reduce(functor: Any = None, *, identity: Any = None, target: str | None = No
     """
     check_target(target, "reduce")
     if functor is None:
-        return lambda function: Reduce(undecorated(function), identity, target)
+        return public(lambda function: Reduce(undecorated(function), identity, target))
     return Reduce(undecorated(functor), identity, target)
 
 

@@ -24,6 +24,7 @@ from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.dtypes import is_date
+from pygpu._src.codegen.fastpath import public, public_methods
 from pygpu._src.util.public import publish
 from pygpu._src.util.wording import counted
 
@@ -65,6 +66,7 @@ def _check_units(name: str, results: Sequence[DType], outputs: Sequence[DType]) 
             raise TypeError(f"{name}: returns {have}, and its signature says {want}")
 
 
+@public_methods
 class UFunc(loops.LoopAttributes):
     """A Python function that is applied to each item of arrays, like NumPy's ufuncs.
 
@@ -671,6 +673,7 @@ class UFunc(loops.LoopAttributes):
         return loop.outputs[0]
 
 
+@public
 def vectorize(
     ftylist_or_function: Any = (),
     *,
@@ -699,6 +702,7 @@ def vectorize(
         return UFunc(undecorated(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")
 
+    @public
     def decorate(function: Callable[..., Any]) -> UFunc:
         return UFunc(undecorated(function), given, target, identity)
 
