@@ -14,7 +14,8 @@ def test_numba():
         from numba import cuda, float32, guvectorize, njit, prange, types, vectorize, void
         from numba.core import types as core_types
         assert numba.__version__ == "0.61.2" and types.float32 is float32 is core_types.float32
-        assert inspect.unwrap(vectorize) is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
+        assert inspect.unwrap(vectorize) is inspect.unwrap(pygpu.vectorize)
+        assert cuda.reduce is pygpu.cuda.reduce
         assert repr(void(float32[:, ::1])) == "none(array(float32, 2d, C))"
         assert njit(lambda x: x + 1)(2) == 3 and prange is range
         assert numba.typeof(np.zeros(3)).ndim == 1
