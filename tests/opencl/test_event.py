@@ -414,5 +414,9 @@ def test_a_driver_may_have_several_tables_of_functions(ctx):
         cl.Event.from_int_ptr(ctypes.addressof(handle))
     known = ctypes.c_void_p.from_address(ctx.devices[0].int_ptr).value
     ctypes.memmove(table, known, 4 * ctypes.sizeof(ctypes.c_void_p))
+    if table[0] == 0x4F50454E434C3331:  # the loader's own data follows, and decides (ICD 2.0)
+        with pytest.raises(cl.LogicError, match="is not a handle of an OpenCL driver"):
+            cl.Event.from_int_ptr(ctypes.addressof(handle))
+        return
     with pytest.raises(cl.LogicError, match="INVALID_EVENT"):  # from the table's function
         cl.Event.from_int_ptr(ctypes.addressof(handle))

@@ -13,6 +13,10 @@
  * functions. These are the tables of all platforms, if their devices begin in the same way. */
 #define MAX_TABLES 16
 static void *tables[MAX_TABLES];
+/* The loader's own data, which follows the pointer in objects of drivers whose table begins with
+ * this tag (cl_khr_icd 2.0); the loader calls what it finds there. */
+#define LOADER_TAG UINT64_C(0x4F50454E434C3331)
+static void *loader_data[MAX_TABLES];
 static _Atomic int n_noted, n_tables; /* n_tables: 0 if not known, -1 if objects begin otherwise */
 
 /* Handles that were found to be right: a system call for each would cost too much. */
@@ -59,24 +63,44 @@ static int is_table(const void *table, int n) {
     return 0;
 }
 
+/* Whether the two words at a handle's address are those of an object of a noted platform. */
+static int is_object(void *const words[2], int n) {
+    void *tag = NULL;
+    if (!is_table(words[0], n)) {
+        return 0;
+    }
+    if (read_pointers(words[0], &tag, 1) != 0 || (uintptr_t)tag != (uintptr_t)LOADER_TAG) {
+        return 1;
+    }
+    for (int i = 0; i < n; i++) {
+        if (loader_data[i] == words[1]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void ocl_note_platforms(const cl_platform_id *ids, cl_uint count) {
     static _Atomic int begun;
     if (count == 0 || count > MAX_TABLES || atomic_exchange(&begun, 1)) {
         return;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (read_pointers((const void *)ids[i], &tables[i], 1) != 0) {
+        void *words[2];
+        if (read_pointers((const void *)ids[i], words, 2) != 0) {
             return;
         }
+        tables[i] = words[0];
+        loader_data[i] = words[1];
     }
     atomic_store(&n_noted, (int)count);
 }
 
 void ocl_note_device(cl_device_id id) {
-    void *table = NULL;
+    void *words[2];
     int n = atomic_load(&n_noted), known = atomic_load(&n_tables);
-    if (n > 0 && known == 0 && read_pointers((const void *)id, &table, 1) == 0) {
-        atomic_compare_exchange_strong(&n_tables, &known, is_table(table, n) ? n : -1);
+    if (n > 0 && known == 0 && read_pointers((const void *)id, words, 2) == 0) {
+        atomic_compare_exchange_strong(&n_tables, &known, is_object(words, n) ? n : -1);
     }
 }
 
@@ -89,10 +113,10 @@ static int may_be_handle(uint64_t value) {
     if (atomic_load(slot) == value) {
         return 1;
     }
-    void *table = NULL;
-    int failed = read_pointers((const void *)(uintptr_t)value, &table, 1);
+    void *words[2];
+    int failed = read_pointers((const void *)(uintptr_t)value, words, 2);
     int n = atomic_load(&n_tables);
-    if (failed < 0 || (failed == 0 && n > 0 && !is_table(table, n))) {
+    if (failed < 0 || (failed == 0 && n > 0 && !is_object(words, n))) {
         return 0;
     }
     atomic_store(slot, (uintptr_t)value);
