@@ -37,6 +37,8 @@ typedef struct {
 extern int arr_tracing;  /* number of functions being traced, in any thread */
 extern State *arr_state; /* of the only interpreter */
 extern PyModuleDef arr_module;
+#define ARR_TYPE(Name, Struct, flags) \
+    PG_TYPE(arr, "pygpu._array." #Name, Name, Struct, Py_TPFLAGS_DEFAULT | (flags))
 #define X(name, base, public) extern PyType_Spec arr_##name##_spec;
 ARR_TYPES(X)
 #undef X

@@ -415,9 +415,5 @@ static PyType_Slot Tensor_slots[] = {
     {0, NULL},
 };
 
-PyType_Spec arr_Tensor_spec = {
-    .name = "pygpu._array.DLPackTensor",
-    .basicsize = sizeof(Tensor),
-    .slots = Tensor_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-};
+PG_TYPE(arr, "pygpu._array.DLPackTensor", Tensor, Tensor,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE);

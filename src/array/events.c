@@ -63,16 +63,11 @@ static PyType_Slot EventList_slots[] = {
     {Py_tp_methods, EventList_methods},
     {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the "
                         "views of one memory."},
-    {Py_tp_traverse, (void *)EventList_traverse},
-    {Py_tp_clear, (void *)EventList_clear},
-    {Py_tp_dealloc, (void *)EventList_dealloc},
+    PG_GC_SLOTS(EventList),
     {0, NULL},
 };
 
-PyType_Spec arr_EventList_spec = {.name = "pygpu._array.EventList",
-                                  .basicsize = sizeof(EventList),
-                                  .slots = EventList_slots,
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC};
+ARR_TYPE(EventList, EventList, Py_TPFLAGS_HAVE_GC);
 
 static PyObject *make(void) {
     return arr_state->EventListType->tp_alloc(arr_state->EventListType,

@@ -394,10 +394,6 @@ static PyType_Slot FastPath_slots[] = {
     {Py_tp_repr, (void *)FastPath_repr},         {Py_tp_methods, FastPath_methods},
     {Py_tp_members, FastPath_members},           {0, NULL},
 };
-PyType_Spec arr_FastPath_spec = {
-    .name = "pygpu._array.FastPath",
-    .basicsize = sizeof(FastPath),
-    .slots = FastPath_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
-             Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
-};
+ARR_TYPE(FastPath, FastPath,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_METHOD_DESCRIPTOR);

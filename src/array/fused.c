@@ -329,18 +329,10 @@ static PyMemberDef FusedCall_members[] = {
 static PyType_Slot FusedCall_slots[] = {
     {Py_tp_doc, (void *)FusedCall_new__doc__},
     {Py_tp_new, (void *)FusedCall_new},
-    {Py_tp_traverse, (void *)FusedCall_traverse},
-    {Py_tp_clear, (void *)FusedCall_clear},
-    {Py_tp_dealloc, (void *)FusedCall_dealloc},
+    PG_GC_SLOTS(FusedCall),
     {Py_tp_call, (void *)FusedCall_call},
     {Py_tp_methods, FusedCall_methods},
     {Py_tp_members, FusedCall_members},
     {0, NULL},
 };
-PyType_Spec arr_FusedCall_spec = {
-    .name = "pygpu._array.FusedCall",
-    .basicsize = sizeof(FusedCall),
-    .slots = FusedCall_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-             Py_TPFLAGS_IMMUTABLETYPE,
-};
+ARR_TYPE(FusedCall, FusedCall, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE);

@@ -488,13 +488,9 @@ static const char GPUArray__doc__[] =
 static PyType_Slot GPUArray_slots[] = {
     {Py_tp_doc, (void *)GPUArray__doc__},
     {Py_tp_new, (void *)GPUArray_new},
-    {Py_tp_traverse, (void *)GPUArray_traverse},
-    {Py_tp_clear, (void *)GPUArray_clear},
-    {Py_tp_dealloc, (void *)GPUArray_dealloc},
+    PG_GC_SLOTS(GPUArray),
     {Py_sq_length, (void *)GPUArray_length},
-    {Py_tp_methods, GPUArray_methods},
-    {Py_tp_members, GPUArray_members},
-    {Py_tp_getset, GPUArray_getset},
+    PG_TABLE_SLOTS(GPUArray),
     ARR_OPERATOR_SLOTS,
     {0, NULL},
 };

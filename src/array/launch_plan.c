@@ -123,13 +123,8 @@ static PyType_Slot Plan_slots[] = {
     {Py_tp_dealloc, (void *)Plan_dealloc},
     {0, NULL},
 };
-PyType_Spec arr_Plan_spec = {
-    .name = "pygpu._array.Plan",
-    .basicsize = sizeof(Plan),
-    .slots = Plan_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
-             Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+ARR_TYPE(Plan, Plan,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
@@ -585,17 +580,10 @@ static PyType_Slot Plans_slots[] = {
     {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches, cached by the shapes, strides and "
                         "dtypes of their operands."},
     {Py_tp_new, (void *)Plans_new},
-    {Py_tp_traverse, (void *)Plans_traverse},
-    {Py_tp_clear, (void *)Plans_clear},
-    {Py_tp_dealloc, (void *)Plans_dealloc},
+    PG_GC_SLOTS(Plans),
     {Py_tp_methods, Plans_methods},
     {Py_tp_members, Plans_members},
     {Py_sq_length, (void *)Plans_length},
     {0, NULL},
 };
-PyType_Spec arr_Plans_spec = {
-    .name = "pygpu._array.Plans",
-    .basicsize = sizeof(Plans),
-    .slots = Plans_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-};
+ARR_TYPE(Plans, Plans, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE);

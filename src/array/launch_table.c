@@ -360,20 +360,11 @@ static PyGetSetDef Table_getset[] = {
      "Any: The queue, known to run in order, whose arrays may use the table.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyType_Slot Table_slots[] = {
+static PyType_Slot KernelTable_slots[] = {
     {Py_tp_doc, (void *)Table_new__doc__},
     {Py_tp_new, (void *)Table_new},
-    {Py_tp_traverse, (void *)Table_traverse},
-    {Py_tp_clear, (void *)Table_clear},
-    {Py_tp_dealloc, (void *)Table_dealloc},
-    {Py_tp_methods, Table_methods},
-    {Py_tp_members, Table_members},
-    {Py_tp_getset, Table_getset},
+    PG_GC_SLOTS(Table),
+    PG_TABLE_SLOTS(Table),
     {0, NULL},
 };
-PyType_Spec arr_KernelTable_spec = {
-    .name = "pygpu._array.KernelTable",
-    .basicsize = sizeof(Table),
-    .slots = Table_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-};
+ARR_TYPE(KernelTable, Table, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE);

@@ -367,18 +367,16 @@ PyDoc_STRVAR(KernelBase__doc__, "KernelBase()\n--\n\nWhat a kernel written in Py
                                 "see pygpu._src.jit.decorators.kernel.Kernel.");
 
 static PyType_Slot KernelBase_slots[] = {
-    {Py_tp_doc, (void *)KernelBase__doc__},        {Py_tp_new, (void *)KernelBase_new},
-    {Py_tp_traverse, (void *)KernelBase_traverse}, {Py_tp_clear, (void *)KernelBase_clear},
-    {Py_tp_dealloc, (void *)KernelBase_dealloc},   {Py_mp_subscript, (void *)KernelBase_subscript},
-    {Py_tp_methods, KernelBase_methods},           {0, NULL}};
-
-PyType_Spec arr_KernelBase_spec = {
-    .name = "pygpu._array.KernelBase",
-    .basicsize = sizeof(KernelBase),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-             Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = KernelBase_slots,
+    {Py_tp_doc, (void *)KernelBase__doc__},
+    {Py_tp_new, (void *)KernelBase_new},
+    PG_GC_SLOTS(KernelBase),
+    {Py_mp_subscript, (void *)KernelBase_subscript},
+    {Py_tp_methods, KernelBase_methods},
+    {0, NULL},
 };
+
+ARR_TYPE(KernelBase, KernelBase,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE);
 
 /* ---- Launcher -------------------------------------------------------------------------------- */
 
@@ -672,12 +670,8 @@ static PyType_Slot Launcher_slots[] = {
     {Py_tp_doc, (void *)Launcher_new__doc__},  {Py_tp_repr, (void *)Launcher_repr},
     {Py_tp_new, (void *)Launcher_new},         {Py_tp_traverse, (void *)Launcher_traverse},
     {Py_tp_dealloc, (void *)Launcher_dealloc}, {Py_tp_call, (void *)PyVectorcall_Call},
-    {Py_tp_members, Launcher_members},         {0, NULL}};
-
-PyType_Spec arr_Launcher_spec = {
-    .name = "pygpu._array.Launcher",
-    .basicsize = sizeof(Launcher),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-             Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = Launcher_slots,
+    {Py_tp_members, Launcher_members},         {0, NULL},
 };
+
+ARR_TYPE(Launcher, Launcher,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE);

@@ -92,7 +92,7 @@ static PyMethodDef OfBackends_methods[] = {
     {"run", (PyCFunction)(void (*)(void))OfBackends_run, METH_FASTCALL, run_doc},
     {NULL, NULL, 0, NULL},
 };
-static PyType_Slot OfBackends_slots[] = {
+static PyType_Slot PlansOfBackends_slots[] = {
     {Py_tp_doc, (void *)"PlansOfBackends()\n--\n\n()\n\n"
                         "The Plans of an object that outlives contexts."},
     {Py_tp_new, (void *)OfBackends_new},
@@ -100,9 +100,4 @@ static PyType_Slot OfBackends_slots[] = {
     {Py_tp_methods, OfBackends_methods},
     {0, NULL},
 };
-PyType_Spec arr_PlansOfBackends_spec = {
-    .name = "pygpu._array.PlansOfBackends",
-    .basicsize = sizeof(PlansOfBackends),
-    .slots = OfBackends_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-};
+ARR_TYPE(PlansOfBackends, PlansOfBackends, Py_TPFLAGS_IMMUTABLETYPE);

@@ -484,9 +484,5 @@ static PyType_Slot Program_slots[] = {
     {Py_tp_members, Program_members},
     {0, NULL},
 };
-PyType_Spec arr_Program_spec = {
-    .name = "pygpu._array.FusedProgram",
-    .basicsize = sizeof(Program),
-    .slots = Program_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-};
+PG_TYPE(arr, "pygpu._array.FusedProgram", Program, Program,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE);

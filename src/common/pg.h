@@ -107,6 +107,25 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
         {NULL, 0, 0, 0, NULL},                                                          \
     }
 
+/* Slots for what bears the name of a type: its constructor, its support of garbage collection, and
+ * its tables. */
+#define PG_NEW_SLOTS(Name)                                                 \
+    {Py_tp_doc, (void *)Name##__doc__}, {Py_tp_new, (void *)Name##_new}, { \
+        Py_tp_init, (void *)Name##_init                                    \
+    }
+#define PG_GC_SLOTS(Name)                                                             \
+    {Py_tp_traverse, (void *)Name##_traverse}, {Py_tp_clear, (void *)Name##_clear}, { \
+        Py_tp_dealloc, (void *)Name##_dealloc                                         \
+    }
+#define PG_TABLE_SLOTS(Name)                                          \
+    {Py_tp_methods, Name##_methods}, {Py_tp_getset, Name##_getset}, { \
+        Py_tp_members, Name##_members                                 \
+    }
+/* Defines prefix_Name_spec: the type *path*, a Struct with Name_slots. */
+#define PG_TYPE(prefix, path, Name, Struct, type_flags) \
+    PyType_Spec prefix##_##Name##_spec = {              \
+        .name = path, .basicsize = sizeof(Struct), .slots = Name##_slots, .flags = (type_flags)}
+
 /* The beginning of tp_dealloc of a type with weak references, and the end of that of any heap
  * type. */
 static inline void pg_untrack(PyObject *op, PyObject *weakrefs) {

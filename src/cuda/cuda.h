@@ -104,5 +104,7 @@ CUD_FUNCTIONS(X)
 #define CUD_FLAGS         \
     (Py_TPFLAGS_DEFAULT | \
      Py_TPFLAGS_HAVE_GC) /* programs can set attributes on classes and objects, as with PyCUDA */
+#define CUD_TYPE(Name, Struct, flags) \
+    PG_TYPE(cud, "pygpu.cuda.driver." #Name, Name, Struct, CUD_FLAGS | (flags))
 
 #endif

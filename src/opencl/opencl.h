@@ -107,5 +107,7 @@ OCL_FUNCTIONS(X)
 #undef X
 
 #define OCL_FLAGS Py_TPFLAGS_DEFAULT /* programs can assign class attributes, as with PyOpenCL */
+#define OCL_TYPE(Name, Struct, flags) \
+    PG_TYPE(ocl, "pygpu." #Name, Name, Struct, OCL_FLAGS | (flags))
 
 #endif

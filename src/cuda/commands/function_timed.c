@@ -46,10 +46,7 @@ static PyType_Slot CallTime_slots[] = {
     {Py_tp_call, (void *)CallTime_call},
     {0, NULL},
 };
-PyType_Spec cud_CallTime_spec = {.name = "pygpu.cuda.driver.CallTime",
-                                 .basicsize = sizeof(CallTime),
-                                 .slots = CallTime_slots,
-                                 .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+CUD_TYPE(CallTime, CallTime, Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call",
               "$self, grid, block, /, *args, shared_size=0",

@@ -144,7 +144,7 @@ static PyMethodDef Pooled_methods[] = {
     {"_address", FAST(Pooled_address), Pooled_address__doc__},
     {NULL, NULL, 0, NULL},
 };
-static PyType_Slot Pooled_slots[] = {
+static PyType_Slot PooledDeviceAllocation_slots[] = {
     {Py_tp_doc, (void *)"Device memory of a DeviceMemoryPool. Dropped or freed, it returns to the "
                         "pool. len() and size are the requested size."},
     {Py_tp_traverse, (void *)Pooled_traverse},
@@ -153,12 +153,7 @@ static PyType_Slot Pooled_slots[] = {
     {Py_tp_methods, Pooled_methods},
     {0, NULL},
 };
-PyType_Spec cud_PooledDeviceAllocation_spec = {
-    .name = "pygpu.cuda.driver.PooledDeviceAllocation",
-    .basicsize = sizeof(Pooled),
-    .slots = Pooled_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+CUD_TYPE(PooledDeviceAllocation, Pooled, Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
@@ -212,10 +207,8 @@ static PyType_Slot DeviceMemoryPool_slots[] = {
     {Py_tp_traverse, (void *)cud_pool_traverse},  {Py_tp_dealloc, (void *)cud_pool_dealloc},
     {Py_tp_methods, DeviceMemoryPool_methods},    {0, NULL},
 };
-PyType_Spec cud_DeviceMemoryPool_spec = {.name = "pygpu.cuda.tools.DeviceMemoryPool",
-                                         .basicsize = sizeof(Pool),
-                                         .slots = DeviceMemoryPool_slots,
-                                         .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+PG_TYPE(cud, "pygpu.cuda.tools.DeviceMemoryPool", DeviceMemoryPool, Pool,
+        CUD_FLAGS | Py_TPFLAGS_BASETYPE);
 
 static PyObject *MemoryPoolBase_repr(PyObject *op) {
     return pg_pool_repr(op, &((Pool *)op)->held);
@@ -230,8 +223,5 @@ static PyType_Slot MemoryPoolBase_slots[] = {
     {Py_tp_members, cud_pool_members},
     {0, NULL},
 };
-PyType_Spec cud_MemoryPoolBase_spec = {.name = "pygpu.cuda.tools.MemoryPoolBase",
-                                       .basicsize = sizeof(Pool),
-                                       .slots = MemoryPoolBase_slots,
-                                       .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE |
-                                                Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PG_TYPE(cud, "pygpu.cuda.tools.MemoryPoolBase", MemoryPoolBase, Pool,
+        CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);

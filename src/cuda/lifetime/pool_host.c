@@ -34,7 +34,7 @@ static PyMethodDef PooledHost_methods[] = {
      "to the pool once no view of the array is left."},
     {NULL, NULL, 0, NULL},
 };
-static PyType_Slot PooledHost_slots[] = {
+static PyType_Slot PooledHostAllocation_slots[] = {
     {Py_tp_doc, (void *)"Page-locked host memory of a PageLockedMemoryPool, the base of an array."},
     {Py_tp_traverse, (void *)PooledHost_traverse},
     {Py_tp_dealloc, (void *)cud_host_memory_dealloc},
@@ -42,12 +42,7 @@ static PyType_Slot PooledHost_slots[] = {
     {Py_tp_methods, PooledHost_methods},
     {0, NULL},
 };
-PyType_Spec cud_PooledHostAllocation_spec = {
-    .name = "pygpu.cuda.driver.PooledHostAllocation",
-    .basicsize = sizeof(HostMemory),
-    .slots = PooledHost_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+CUD_TYPE(PooledHostAllocation, HostMemory, Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- PageLockedAllocator --------------------------------------------------------------------- */
 
@@ -86,10 +81,8 @@ static PyType_Slot PageLockedAllocator_slots[] = {
     {Py_tp_repr, (void *)PageLockedAllocator_repr},  {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_members, PageLockedAllocator_members},    {0, NULL},
 };
-PyType_Spec cud_PageLockedAllocator_spec = {.name = "pygpu.cuda.tools.PageLockedAllocator",
-                                            .basicsize = sizeof(PageLockedAllocator),
-                                            .slots = PageLockedAllocator_slots,
-                                            .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+PG_TYPE(cud, "pygpu.cuda.tools.PageLockedAllocator", PageLockedAllocator, PageLockedAllocator,
+        CUD_FLAGS | Py_TPFLAGS_BASETYPE);
 
 /* ---- PageLockedMemoryPool -------------------------------------------------------------------- */
 
@@ -166,15 +159,11 @@ static PyMethodDef PageLockedMemoryPool_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PageLockedMemoryPool_slots[] = {
-    {Py_tp_doc, (void *)PageLockedMemoryPool__doc__},
-    {Py_tp_new, (void *)PageLockedMemoryPool_new},
-    {Py_tp_init, (void *)PageLockedMemoryPool_init},
+    PG_NEW_SLOTS(PageLockedMemoryPool),
     {Py_tp_traverse, (void *)cud_pool_traverse},
     {Py_tp_dealloc, (void *)cud_pool_dealloc},
     {Py_tp_methods, PageLockedMemoryPool_methods},
     {0, NULL},
 };
-PyType_Spec cud_PageLockedMemoryPool_spec = {.name = "pygpu.cuda.tools.PageLockedMemoryPool",
-                                             .basicsize = sizeof(Pool),
-                                             .slots = PageLockedMemoryPool_slots,
-                                             .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+PG_TYPE(cud, "pygpu.cuda.tools.PageLockedMemoryPool", PageLockedMemoryPool, Pool,
+        CUD_FLAGS | Py_TPFLAGS_BASETYPE);

@@ -102,10 +102,7 @@ static PyGetSetDef ArrayDescriptor3D_getset[] = {
                                          {Py_tp_setattro, (void *)cud_set_field},             \
                                          {Py_tp_init, (void *)cud_init_nothing},              \
                                          {0, NULL}};                                          \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                      \
-                                     .basicsize = sizeof(Descriptor),                         \
-                                     .slots = Name##_slots,                                   \
-                                     .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
+    CUD_TYPE(Name, Descriptor, Py_TPFLAGS_BASETYPE)
 
 DESCRIPTOR(ArrayDescriptor,
            "Describes an Array of one or two dimensions; all attributes are initially zero.");
@@ -345,7 +342,4 @@ static PyType_Slot Array_slots[] = {
     {Py_tp_repr, (void *)Array_repr},
     {0, NULL},
 };
-PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array",
-                              .basicsize = sizeof(ArrayObject),
-                              .slots = Array_slots,
-                              .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(Array, ArrayObject, Py_TPFLAGS_BASETYPE);

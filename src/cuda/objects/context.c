@@ -773,10 +773,8 @@ static PyGetSetDef Context_getset[] = {
 static PyType_Slot Context_slots[] = {
     {Py_tp_doc, (void *)"Owns memory, modules and streams on a device. Created by "
                         "Device.make_context() and retain_primary_context()."},
-    {Py_tp_traverse, (void *)Context_traverse},
-    {Py_tp_clear, (void *)Context_clear},
+    PG_GC_SLOTS(Context),
     {Py_tp_finalize, (void *)Context_finalize},
-    {Py_tp_dealloc, (void *)Context_dealloc},
     {Py_tp_repr, (void *)Context_repr},
     {Py_tp_hash, (void *)Context_hash},
     {Py_tp_richcompare, (void *)Context_compare},
@@ -784,7 +782,4 @@ static PyType_Slot Context_slots[] = {
     {Py_tp_getset, Context_getset},
     {0, NULL},
 };
-PyType_Spec cud_Context_spec = {.name = "pygpu.cuda.driver.Context",
-                                .basicsize = sizeof(Context),
-                                .slots = Context_slots,
-                                .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+CUD_TYPE(Context, Context, Py_TPFLAGS_DISALLOW_INSTANTIATION);

@@ -395,7 +395,4 @@ static PyType_Slot Device_slots[] = {
     {Py_tp_methods, Device_methods},
     {0, NULL},
 };
-PyType_Spec cud_Device_spec = {.name = "pygpu.cuda.driver.Device",
-                               .basicsize = sizeof(Device),
-                               .slots = Device_slots,
-                               .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(Device, Device, Py_TPFLAGS_BASETYPE);

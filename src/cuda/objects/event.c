@@ -295,9 +295,7 @@ static PyMethodDef Event_methods[] = {
 static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: the CUevent", NULL},
                                      {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Event_slots[] = {
-    {Py_tp_doc, (void *)Event__doc__},
-    {Py_tp_new, (void *)Event_new},
-    {Py_tp_init, (void *)Event_init},
+    PG_NEW_SLOTS(Event),
     {Py_tp_traverse, (void *)Event_traverse},
     {Py_tp_dealloc, (void *)Event_dealloc},
     {Py_tp_repr, (void *)Event_repr},
@@ -305,7 +303,4 @@ static PyType_Slot Event_slots[] = {
     {Py_tp_getset, Event_getset},
     {0, NULL},
 };
-PyType_Spec cud_Event_spec = {.name = "pygpu.cuda.driver.Event",
-                              .basicsize = sizeof(Event),
-                              .slots = Event_slots,
-                              .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(Event, Event, Py_TPFLAGS_BASETYPE);

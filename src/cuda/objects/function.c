@@ -286,13 +286,7 @@ static PyType_Slot Function_slots[] = {
     {Py_tp_getattro, (void *)Function_getattro},
     {Py_tp_setattro, (void *)PyObject_GenericSetAttr},
     {Py_tp_repr, (void *)Function_repr},
-    {Py_tp_methods, Function_methods},
-    {Py_tp_getset, Function_getset},
-    {Py_tp_members, Function_members},
+    PG_TABLE_SLOTS(Function),
     {0, NULL},
 };
-PyType_Spec cud_Function_spec = {.name = "pygpu.cuda.driver.Function",
-                                 .basicsize = sizeof(Function),
-                                 .slots = Function_slots,
-                                 .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_VECTORCALL |
-                                          Py_TPFLAGS_DISALLOW_INSTANTIATION};
+CUD_TYPE(Function, Function, Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION);

@@ -435,10 +435,7 @@ static PyType_Slot Graph_slots[] = {
     {Py_tp_getset, Graph_getset},
     {0, NULL},
 };
-PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph",
-                              .basicsize = sizeof(Graph),
-                              .slots = Graph_slots,
-                              .flags = CUD_FLAGS};
+CUD_TYPE(Graph, Graph, 0);
 
 static PyObject *GraphExec_repr(PyObject *op) {
     GraphExec *self = (GraphExec *)op;
@@ -468,7 +465,4 @@ static PyType_Slot GraphExec_slots[] = {
     {Py_tp_getset, GraphExec_getset},
     {0, NULL},
 };
-PyType_Spec cud_GraphExec_spec = {.name = "pygpu.cuda.driver.GraphExec",
-                                  .basicsize = sizeof(GraphExec),
-                                  .slots = GraphExec_slots,
-                                  .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+CUD_TYPE(GraphExec, GraphExec, Py_TPFLAGS_DISALLOW_INSTANTIATION);

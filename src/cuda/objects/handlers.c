@@ -315,10 +315,7 @@ static PyType_Slot ArgumentHandler_slots[] = {
     {Py_tp_methods, Handler_methods},
     {0, NULL},
 };
-PyType_Spec cud_ArgumentHandler_spec = {.name = "pygpu.cuda.driver.ArgumentHandler",
-                                        .basicsize = sizeof(Handler),
-                                        .slots = ArgumentHandler_slots,
-                                        .flags = HANDLER_FLAGS};
+CUD_TYPE(ArgumentHandler, Handler, HANDLER_FLAGS);
 
 #define HANDLER_TYPE(Name, text)                                         \
     static PyType_Slot Name##_slots[] = {                                \
@@ -326,10 +323,7 @@ PyType_Spec cud_ArgumentHandler_spec = {.name = "pygpu.cuda.driver.ArgumentHandl
         GC_SLOTS,                                                        \
         {Py_tp_methods, Name##_methods},                                 \
         {0, NULL}};                                                      \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, \
-                                     .basicsize = sizeof(Handler),       \
-                                     .slots = Name##_slots,              \
-                                     .flags = HANDLER_FLAGS}
+    CUD_TYPE(Name, Handler, HANDLER_FLAGS)
 
 HANDLER_TYPE(In, "A host array that is copied to the device before the launch.");
 HANDLER_TYPE(Out, "A host array to which the device memory is copied after the launch, which waits "

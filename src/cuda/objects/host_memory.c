@@ -206,10 +206,7 @@ static PyType_Slot HostPointer_slots[] = {
     {Py_tp_getset, HostPointer_getset},
     {0, NULL},
 };
-PyType_Spec cud_HostPointer_spec = {.name = "pygpu.cuda.driver.HostPointer",
-                                    .basicsize = sizeof(HostMemory),
-                                    .slots = HostPointer_slots,
-                                    .flags = HOST_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(HostPointer, HostMemory, HOST_FLAGS | Py_TPFLAGS_BASETYPE);
 
 #define KIND(Name, table, doc)                                                             \
     static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)doc},                         \
@@ -217,10 +214,7 @@ PyType_Spec cud_HostPointer_spec = {.name = "pygpu.cuda.driver.HostPointer",
                                          {Py_tp_dealloc, (void *)cud_host_memory_dealloc}, \
                                          {Py_tp_methods, table},                           \
                                          {0, NULL}};                                       \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                   \
-                                     .basicsize = sizeof(HostMemory),                      \
-                                     .slots = Name##_slots,                                \
-                                     .flags = HOST_FLAGS}
+    CUD_TYPE(Name, HostMemory, HOST_FLAGS)
 
 KIND(PagelockedHostAllocation, Pagelocked_methods,
      "Page-locked host memory, which the device copies without the processor's help.");

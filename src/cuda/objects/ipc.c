@@ -80,10 +80,7 @@ static PyType_Slot IPCMemoryHandle_slots[] = {
     {Py_tp_methods, IPCMemoryHandle_methods},
     {0, NULL},
 };
-PyType_Spec cud_IPCMemoryHandle_spec = {.name = "pygpu.cuda.driver.IPCMemoryHandle",
-                                        .basicsize = sizeof(Allocation),
-                                        .slots = IPCMemoryHandle_slots,
-                                        .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(IPCMemoryHandle, Allocation, Py_TPFLAGS_BASETYPE);
 
 static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     State *state = PyModule_GetState(module);

@@ -285,14 +285,9 @@ static PyType_Slot Linker_slots[] = {
     {Py_tp_doc, (void *)Linker__doc__},
     {Py_tp_new, (void *)cud_object_new},
     {Py_tp_init, (void *)Linker_init},
-    {Py_tp_traverse, (void *)Linker_traverse},
-    {Py_tp_clear, (void *)Linker_clear},
-    {Py_tp_dealloc, (void *)Linker_dealloc},
+    PG_GC_SLOTS(Linker),
     {Py_tp_methods, Linker_methods},
     {Py_tp_repr, (void *)Linker_repr},
     {0, NULL},
 };
-PyType_Spec cud_Linker_spec = {.name = "pygpu.cuda.driver.Linker",
-                               .basicsize = sizeof(Linker),
-                               .slots = Linker_slots,
-                               .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(Linker, Linker, Py_TPFLAGS_BASETYPE);

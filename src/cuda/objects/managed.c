@@ -154,9 +154,4 @@ static PyType_Slot ManagedAllocation_slots[] = {
     {Py_tp_methods, ManagedAllocation_methods},
     {0, NULL},
 };
-PyType_Spec cud_ManagedAllocation_spec = {
-    .name = "pygpu.cuda.driver.ManagedAllocation",
-    .basicsize = sizeof(CudManaged),
-    .slots = ManagedAllocation_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+CUD_TYPE(ManagedAllocation, CudManaged, Py_TPFLAGS_DISALLOW_INSTANTIATION);

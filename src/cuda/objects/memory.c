@@ -238,12 +238,7 @@ static PyType_Slot DeviceAllocation_slots[] = {
     {Py_tp_getset, DeviceAllocation_getset},
     {0, NULL},
 };
-PyType_Spec cud_DeviceAllocation_spec = {
-    .name = "pygpu.cuda.driver.DeviceAllocation",
-    .basicsize = sizeof(Allocation),
-    .slots = DeviceAllocation_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+CUD_TYPE(DeviceAllocation, Allocation, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- functions ------------------------------------------------------------------------------- */
 

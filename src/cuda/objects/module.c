@@ -565,10 +565,7 @@ static PyType_Slot Module_slots[] = {
     {Py_tp_getset, Module_getset},
     {0, NULL},
 };
-PyType_Spec cud_Module_spec = {.name = "pygpu.cuda.driver.Module",
-                               .basicsize = sizeof(Module),
-                               .slots = Module_slots,
-                               .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+CUD_TYPE(Module, Module, Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 PyMethodDef cud_image_functions[] = {
     {"module_from_file", FAST(module_from_file), module_from_file__doc__},

@@ -252,12 +252,7 @@ static PyType_Slot DeviceView_slots[] = {
     {Py_bf_getbuffer, (void *)DeviceView_getbuffer},
     {0, NULL},
 };
-PyType_Spec cud_DeviceView_spec = {
-    .name = "pygpu.cuda.driver.DeviceView",
-    .basicsize = sizeof(View),
-    .slots = DeviceView_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+CUD_TYPE(DeviceView, View, Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 PG_DOC(as_buffer__doc__, "as_buffer", "$self, size, offset=0",
        "(size: int, offset: int = 0) -> memoryview", "");
@@ -362,9 +357,4 @@ static PyType_Slot PointerHolderBase_slots[] = {
     {Py_tp_methods, PointerHolderBase_methods},
     {0, NULL},
 };
-PyType_Spec cud_PointerHolderBase_spec = {
-    .name = "pygpu.cuda.driver.PointerHolderBase",
-    .basicsize = sizeof(CudObject),
-    .slots = PointerHolderBase_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE,
-};
+CUD_TYPE(PointerHolderBase, CudObject, Py_TPFLAGS_BASETYPE);

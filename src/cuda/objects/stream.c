@@ -501,9 +501,7 @@ static PyGetSetDef Stream_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Stream_slots[] = {
-    {Py_tp_doc, (void *)Stream__doc__},
-    {Py_tp_new, (void *)Stream_new},
-    {Py_tp_init, (void *)Stream_init},
+    PG_NEW_SLOTS(Stream),
     {Py_tp_traverse, (void *)Stream_traverse},
     {Py_tp_dealloc, (void *)Stream_dealloc},
     {Py_tp_repr, (void *)Stream_repr},
@@ -513,7 +511,4 @@ static PyType_Slot Stream_slots[] = {
     {Py_tp_getset, Stream_getset},
     {0, NULL},
 };
-PyType_Spec cud_Stream_spec = {.name = "pygpu.cuda.driver.Stream",
-                               .basicsize = sizeof(Stream),
-                               .slots = Stream_slots,
-                               .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+CUD_TYPE(Stream, Stream, Py_TPFLAGS_BASETYPE);

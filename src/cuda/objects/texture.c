@@ -404,10 +404,7 @@ static PyGetSetDef Texture_getset[] = {
                                          {Py_tp_init, (void *)cud_init_nothing},     \
                                          {Py_tp_repr, (void *)Texture_repr},         \
                                          {0, NULL}};                                 \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,             \
-                                     .basicsize = sizeof(Texture),                   \
-                                     .slots = Name##_slots,                          \
-                                     .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
+    CUD_TYPE(Name, Texture, Py_TPFLAGS_BASETYPE)
 
 KIND(TextureObject);
 KIND(SurfaceObject);
@@ -430,10 +427,8 @@ KIND(SurfaceObject);
          (void *)("Not available: CUDA 12 removed " text " references. See " instead ".")},       \
         {Py_tp_new, (void *)Name##_new},                                                          \
         {0, NULL}};                                                                               \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                          \
-                                     .basicsize = sizeof(CudObject),                              \
-                                     .slots = Name##_slots,                                       \
-                                     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE}
+    PG_TYPE(cud, "pygpu.cuda.driver." #Name, Name, CudObject,                                     \
+            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE)
 
 REFERENCE(TextureReference, "TextureObject", "texture");
 REFERENCE(SurfaceReference, "SurfaceObject", "surface");

@@ -173,20 +173,13 @@ PG_DICT_MEMBERS(MemoryMap, MemoryMap);
 static PyType_Slot MemoryMap_slots[] = {
     {Py_tp_doc, (void *)"A mapped region of a memory object: the base of the ndarray that "
                         "enqueue_map_buffer returns. As a context manager it unmaps."},
-    {Py_tp_traverse, (void *)MemoryMap_traverse},
-    {Py_tp_clear, (void *)MemoryMap_clear},
-    {Py_tp_dealloc, (void *)MemoryMap_dealloc},
+    PG_GC_SLOTS(MemoryMap),
     {Py_tp_repr, (void *)MemoryMap_repr},
-    {Py_tp_methods, MemoryMap_methods},
-    {Py_tp_getset, MemoryMap_getset},
-    {Py_tp_members, MemoryMap_members},
+    PG_TABLE_SLOTS(MemoryMap),
     {0, NULL},
 };
-PyType_Spec ocl_MemoryMap_spec = {.name = "pygpu.MemoryMap",
-                                  .basicsize = sizeof(MemoryMap),
-                                  .slots = MemoryMap_slots,
-                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-                                           Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(MemoryMap, MemoryMap,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer,
                          cl_event event, WaitList *list, PgArrayLayout *layout, int blocking,

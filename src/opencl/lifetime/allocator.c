@@ -156,12 +156,8 @@ static PyType_Slot AllocatorBase_slots[] = {
     {Py_tp_members, Allocator_members},
     {0, NULL},
 };
-PyType_Spec ocl_AllocatorBase_spec = {.name = "pygpu.tools.AllocatorBase",
-                                      .basicsize = sizeof(Allocator),
-                                      .slots = AllocatorBase_slots,
-                                      .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC |
-                                               Py_TPFLAGS_BASETYPE |
-                                               Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PG_TYPE(ocl, "pygpu.tools.AllocatorBase", AllocatorBase, Allocator,
+        OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- DeferredAllocator ----------------------------------------------------------------------- */
 
@@ -187,14 +183,12 @@ static PyObject *Deferred_construct(PyTypeObject *type, PyObject *args, PyObject
 OCL_MADE_BY_INIT_IF(Deferred, Allocator, DeferredAllocatorType, OCL_HAS_CONTEXT, sizeof(Allocator),
                     NULL)
 
-static PyType_Slot Deferred_slots[] = {{Py_tp_doc, (void *)Deferred__doc__},
-                                       {Py_tp_new, (void *)Deferred_new},
-                                       {Py_tp_init, (void *)Deferred_init},
-                                       {0, NULL}};
-PyType_Spec ocl_DeferredAllocator_spec = {.name = "pygpu.tools.DeferredAllocator",
-                                          .basicsize = sizeof(Allocator),
-                                          .slots = Deferred_slots,
-                                          .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+static PyType_Slot DeferredAllocator_slots[] = {
+    PG_NEW_SLOTS(Deferred),
+    {0, NULL},
+};
+PG_TYPE(ocl, "pygpu.tools.DeferredAllocator", DeferredAllocator, Allocator,
+        OCL_FLAGS | Py_TPFLAGS_BASETYPE);
 
 /* ---- ImmediateAllocator ---------------------------------------------------------------------- */
 
@@ -220,14 +214,12 @@ static PyObject *Immediate_construct(PyTypeObject *type, PyObject *args, PyObjec
 OCL_MADE_BY_INIT_IF(Immediate, Allocator, ImmediateAllocatorType, OCL_HAS_CONTEXT,
                     sizeof(Allocator), NULL)
 
-static PyType_Slot Immediate_slots[] = {{Py_tp_doc, (void *)Immediate__doc__},
-                                        {Py_tp_new, (void *)Immediate_new},
-                                        {Py_tp_init, (void *)Immediate_init},
-                                        {0, NULL}};
-PyType_Spec ocl_ImmediateAllocator_spec = {.name = "pygpu.tools.ImmediateAllocator",
-                                           .basicsize = sizeof(Allocator),
-                                           .slots = Immediate_slots,
-                                           .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+static PyType_Slot ImmediateAllocator_slots[] = {
+    PG_NEW_SLOTS(Immediate),
+    {0, NULL},
+};
+PG_TYPE(ocl, "pygpu.tools.ImmediateAllocator", ImmediateAllocator, Allocator,
+        OCL_FLAGS | Py_TPFLAGS_BASETYPE);
 
 /* ---- SVMAllocator ---------------------------------------------------------------------------- */
 
@@ -272,9 +264,7 @@ OCL_MADE_BY_INIT_IF(SVMAllocator, Allocator, SVMAllocatorType, OCL_HAS_CONTEXT, 
                     NULL)
 
 static PyType_Slot SVMAllocator_slots[] = {
-    {Py_tp_doc, (void *)SVMAllocator__doc__},
-    {Py_tp_new, (void *)SVMAllocator_new},
-    {Py_tp_init, (void *)SVMAllocator_init},
+    PG_NEW_SLOTS(SVMAllocator),
     {Py_tp_traverse, (void *)Allocator_traverse},
     {Py_tp_dealloc, (void *)Allocator_dealloc},
     {Py_tp_call, (void *)Allocator_call},
@@ -282,7 +272,5 @@ static PyType_Slot SVMAllocator_slots[] = {
     {Py_tp_repr, (void *)ocl_allocator_repr},
     {0, NULL},
 };
-PyType_Spec ocl_SVMAllocator_spec = {.name = "pygpu.tools.SVMAllocator",
-                                     .basicsize = sizeof(Allocator),
-                                     .slots = SVMAllocator_slots,
-                                     .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+PG_TYPE(ocl, "pygpu.tools.SVMAllocator", SVMAllocator, Allocator,
+        OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

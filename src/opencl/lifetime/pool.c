@@ -288,10 +288,7 @@ static PyObject *MemoryPool_construct(PyTypeObject *type, PyObject *args, PyObje
 OCL_MADE_BY_INIT_IF(MemoryPool, Pool, MemoryPoolType, is_made, sizeof(Pool), moved)
 
 static PyType_Slot MemoryPool_slots[] = POOL_SLOTS(MemoryPool__doc__, MemoryPool);
-PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool",
-                                   .basicsize = sizeof(Pool),
-                                   .slots = MemoryPool_slots,
-                                   .flags = POOL_FLAGS};
+PG_TYPE(ocl, "pygpu.tools.MemoryPool", MemoryPool, Pool, POOL_FLAGS);
 
 PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4",
        "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
@@ -305,7 +302,4 @@ static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject 
 OCL_MADE_BY_INIT_IF(SVMPool, Pool, SVMPoolType, is_made, sizeof(Pool), moved)
 
 static PyType_Slot SVMPool_slots[] = POOL_SLOTS(SVMPool__doc__, SVMPool);
-PyType_Spec ocl_SVMPool_spec = {.name = "pygpu.tools.SVMPool",
-                                .basicsize = sizeof(Pool),
-                                .slots = SVMPool_slots,
-                                .flags = POOL_FLAGS};
+PG_TYPE(ocl, "pygpu.tools.SVMPool", SVMPool, Pool, POOL_FLAGS);

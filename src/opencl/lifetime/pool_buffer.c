@@ -165,16 +165,9 @@ static PyMethodDef PooledBuffer_methods[] = {
 static PyType_Slot PooledBuffer_slots[] = {
     {Py_tp_doc, (void *)"A buffer of a MemoryPool. Dropped or released, it returns to the pool. "
                         "Its size is that of the block."},
-    {Py_tp_traverse, (void *)PooledBuffer_traverse},
-    {Py_tp_clear, (void *)PooledBuffer_clear},
-    {Py_tp_dealloc, (void *)PooledBuffer_dealloc},
+    PG_GC_SLOTS(PooledBuffer),
     {Py_tp_methods, PooledBuffer_methods},
     {0, NULL},
 };
-PyType_Spec ocl_PooledBuffer_spec = {
-    .name = "pygpu.tools.PooledBuffer",
-    .basicsize = sizeof(Memory),
-    .slots = PooledBuffer_slots,
-    .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-             Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
+PG_TYPE(ocl, "pygpu.tools.PooledBuffer", PooledBuffer, Memory,
+        OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);

@@ -392,17 +392,12 @@ static PyMethodDef Buffer_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Buffer_slots[] = {
-    {Py_tp_doc, (void *)Buffer__doc__},
-    {Py_tp_new, (void *)Buffer_new},
-    {Py_tp_init, (void *)Buffer_init},
+    PG_NEW_SLOTS(Buffer),
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_mp_subscript, (void *)Buffer_subscript},
     {Py_tp_methods, Buffer_methods},
     {0, NULL},
 };
-PyType_Spec ocl_Buffer_spec = {.name = "pygpu.Buffer",
-                               .basicsize = sizeof(Memory),
-                               .slots = Buffer_slots,
-                               .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Buffer, Memory, Py_TPFLAGS_BASETYPE);
 
 PyMethodDef ocl_buffer_functions[] = {{NULL, NULL, 0, NULL}};

@@ -76,9 +76,7 @@ static PyType_Slot ClassMethod_slots[] = {
     {Py_tp_getattro, (void *)ClassMethod_getattro},
     {Py_tp_call, (void *)ClassMethod_call},
     {Py_tp_repr, (void *)ClassMethod_repr},
-    {Py_tp_traverse, (void *)ClassMethod_traverse},
-    {Py_tp_clear, (void *)ClassMethod_clear},
-    {Py_tp_dealloc, (void *)ClassMethod_dealloc},
+    PG_GC_SLOTS(ClassMethod),
     {0, NULL},
 };
 static PyType_Spec ClassMethod_spec = {.name = "pygpu._opencl.classmethod_descriptor",

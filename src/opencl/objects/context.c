@@ -632,14 +632,7 @@ static PyGetSetDef Context_getset[] = {
 };
 PG_DICT_MEMBERS(Context, Context);
 static PyType_Slot Context_slots[] = {
-    {Py_tp_doc, (void *)Context__doc__},  {Py_tp_new, (void *)Context_new},
-    {Py_tp_init, (void *)Context_init},   {Py_tp_traverse, (void *)Context_traverse},
-    {Py_tp_clear, (void *)Context_clear}, {Py_tp_dealloc, (void *)Context_dealloc},
-    {Py_tp_repr, (void *)Context_repr},   OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Context_methods},     {Py_tp_getset, Context_getset},
-    {Py_tp_members, Context_members},     {0, NULL},
+    PG_NEW_SLOTS(Context), PG_GC_SLOTS(Context),    {Py_tp_repr, (void *)Context_repr},
+    OCL_HANDLE_SLOTS,      PG_TABLE_SLOTS(Context), {0, NULL},
 };
-PyType_Spec ocl_Context_spec = {.name = "pygpu.Context",
-                                .basicsize = sizeof(Context),
-                                .slots = Context_slots,
-                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Context, Context, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

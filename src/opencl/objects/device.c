@@ -415,18 +415,11 @@ PG_DICT_MEMBERS(Device, Device);
 static PyType_Slot Device_slots[] = {
     {Py_tp_doc,
      (void *)"A device that runs kernels, from Platform.get_devices() or Context.devices."},
-    {Py_tp_traverse, (void *)Device_traverse},
-    {Py_tp_clear, (void *)Device_clear},
-    {Py_tp_dealloc, (void *)Device_dealloc},
+    PG_GC_SLOTS(Device),
     {Py_tp_repr, (void *)Device_repr},
     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Device_methods},
-    {Py_tp_getset, Device_getset},
-    {Py_tp_members, Device_members},
+    PG_TABLE_SLOTS(Device),
     {0, NULL},
 };
-PyType_Spec ocl_Device_spec = {.name = "pygpu.Device",
-                               .basicsize = sizeof(Device),
-                               .slots = Device_slots,
-                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-                                        Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(Device, Device,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);

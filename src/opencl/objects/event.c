@@ -285,18 +285,12 @@ static PyType_Slot Event_slots[] = {
     {Py_tp_dealloc, (void *)ocl_event_dealloc},
     {Py_tp_repr, (void *)ocl_event_repr},
     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Event_methods},
-    {Py_tp_getset, Event_getset},
-    {Py_tp_members, Event_members},
+    PG_TABLE_SLOTS(Event),
     {0, NULL},
 };
 /* Not tracked by the garbage collector: one is made for every command, and it refers to nothing
  * that could refer back. */
-PyType_Spec ocl_Event_spec = {.name = "pygpu.Event",
-                              .basicsize = sizeof(Event),
-                              .slots = Event_slots,
-                              .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
-                                       Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(Event, Event, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- NannyEvent ------------------------------------------------------------------------------ */
 
@@ -318,11 +312,7 @@ static PyType_Slot NannyEvent_slots[] = {
     {Py_tp_methods, NannyEvent_methods},
     {0, NULL},
 };
-PyType_Spec ocl_NannyEvent_spec = {.name = "pygpu.NannyEvent",
-                                   .basicsize = sizeof(Event),
-                                   .slots = NannyEvent_slots,
-                                   .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
-                                            Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(NannyEvent, Event, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- Profile --------------------------------------------------------------------------------- */
 
@@ -388,10 +378,7 @@ static PyType_Slot Profile_slots[] = {
     {Py_tp_getset, Profile_getset},
     {0, NULL},
 };
-PyType_Spec ocl_Profile_spec = {.name = "pygpu._Profile",
-                                .basicsize = sizeof(Profile),
-                                .slots = Profile_slots,
-                                .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PG_TYPE(ocl, "pygpu._Profile", Profile, Profile, OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- functions ------------------------------------------------------------------------------- */
 

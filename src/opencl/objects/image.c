@@ -744,15 +744,10 @@ static PyGetSetDef Image_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Image_slots[] = {
-    {Py_tp_doc, (void *)Image__doc__},
-    {Py_tp_new, (void *)Image_new},
-    {Py_tp_init, (void *)Image_init},
+    PG_NEW_SLOTS(Image),
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, Image_methods},
     {Py_tp_getset, Image_getset},
     {0, NULL},
 };
-PyType_Spec ocl_Image_spec = {.name = "pygpu.Image",
-                              .basicsize = sizeof(Memory),
-                              .slots = Image_slots,
-                              .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Image, Memory, Py_TPFLAGS_BASETYPE);

@@ -197,18 +197,10 @@ static PyObject *ImageDescriptor_repr(PyObject *op) {
 }
 
 static PyType_Slot ImageDescriptor_slots[] = {
-    {Py_tp_doc, (void *)ImageDescriptor__doc__},
-    {Py_tp_new, (void *)ImageDescriptor_new},
-    {Py_tp_init, (void *)ImageDescriptor_init},
-    {Py_tp_traverse, (void *)ImageDescriptor_traverse},
-    {Py_tp_clear, (void *)ImageDescriptor_clear},
-    {Py_tp_dealloc, (void *)ImageDescriptor_dealloc},
+    PG_NEW_SLOTS(ImageDescriptor),
+    PG_GC_SLOTS(ImageDescriptor),
     {Py_tp_repr, (void *)ImageDescriptor_repr},
     {Py_tp_getset, ImageDescriptor_getset},
     {0, NULL},
 };
-PyType_Spec ocl_ImageDescriptor_spec = {.name = "pygpu.ImageDescriptor",
-                                        .basicsize = sizeof(ImageDescriptor),
-                                        .slots = ImageDescriptor_slots,
-                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC |
-                                                 Py_TPFLAGS_BASETYPE};
+OCL_TYPE(ImageDescriptor, ImageDescriptor, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

@@ -300,9 +300,7 @@ static PyGetSetDef ImageFormat_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot ImageFormat_slots[] = {
-    {Py_tp_doc, (void *)ImageFormat__doc__},
-    {Py_tp_new, (void *)ImageFormat_new},
-    {Py_tp_init, (void *)ImageFormat_init},
+    PG_NEW_SLOTS(ImageFormat),
     {Py_tp_dealloc, (void *)ImageFormat_dealloc},
     {Py_tp_repr, (void *)ImageFormat_repr},
     {Py_tp_hash, (void *)ImageFormat_hash},
@@ -311,7 +309,4 @@ static PyType_Slot ImageFormat_slots[] = {
     {Py_tp_getset, ImageFormat_getset},
     {0, NULL},
 };
-PyType_Spec ocl_ImageFormat_spec = {.name = "pygpu.ImageFormat",
-                                    .basicsize = sizeof(ImageFormat),
-                                    .slots = ImageFormat_slots,
-                                    .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(ImageFormat, ImageFormat, Py_TPFLAGS_BASETYPE);

@@ -669,22 +669,12 @@ static PyMemberDef Kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Kernel_slots[] = {
-    {Py_tp_doc, (void *)Kernel__doc__},
-    {Py_tp_new, (void *)Kernel_new},
-    {Py_tp_init, (void *)Kernel_init},
+    PG_NEW_SLOTS(Kernel),
     {Py_tp_call, (void *)kernel_tp_call},
-    {Py_tp_traverse, (void *)Kernel_traverse},
-    {Py_tp_clear, (void *)Kernel_clear},
-    {Py_tp_dealloc, (void *)Kernel_dealloc},
+    PG_GC_SLOTS(Kernel),
     {Py_tp_repr, (void *)Kernel_repr},
     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Kernel_methods},
-    {Py_tp_getset, Kernel_getset},
-    {Py_tp_members, Kernel_members},
+    PG_TABLE_SLOTS(Kernel),
     {0, NULL},
 };
-PyType_Spec ocl_Kernel_spec = {.name = "pygpu.Kernel",
-                               .basicsize = sizeof(Kernel),
-                               .slots = Kernel_slots,
-                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-                                        Py_TPFLAGS_HAVE_VECTORCALL};
+OCL_TYPE(Kernel, Kernel, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL);

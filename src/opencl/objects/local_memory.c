@@ -52,12 +52,11 @@ static PyGetSetDef LocalMemory_getset[] = {
 };
 PG_WEAKREF_MEMBERS(LocalMemory, LocalMemory);
 static PyType_Slot LocalMemory_slots[] = {
-    {Py_tp_doc, (void *)LocalMemory__doc__}, {Py_tp_new, (void *)LocalMemory_new},
-    {Py_tp_init, (void *)LocalMemory_init},  {Py_tp_dealloc, (void *)LocalMemory_dealloc},
-    {Py_tp_repr, (void *)LocalMemory_repr},  {Py_tp_getset, LocalMemory_getset},
-    {Py_tp_members, LocalMemory_members},    {0, NULL},
+    PG_NEW_SLOTS(LocalMemory),
+    {Py_tp_dealloc, (void *)LocalMemory_dealloc},
+    {Py_tp_repr, (void *)LocalMemory_repr},
+    {Py_tp_getset, LocalMemory_getset},
+    {Py_tp_members, LocalMemory_members},
+    {0, NULL},
 };
-PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory",
-                                    .basicsize = sizeof(LocalMemory),
-                                    .slots = LocalMemory_slots,
-                                    .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(LocalMemory, LocalMemory, Py_TPFLAGS_BASETYPE);

@@ -350,17 +350,11 @@ static PyType_Slot MemoryObjectHolder_slots[] = {
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_repr, (void *)ocl_memory_repr},
     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Memory_methods},
-    {Py_tp_getset, Memory_getset},
-    {Py_tp_members, Memory_members},
+    PG_TABLE_SLOTS(Memory),
     {0, NULL},
 };
-PyType_Spec ocl_MemoryObjectHolder_spec = {.name = "pygpu.MemoryObjectHolder",
-                                           .basicsize = sizeof(Memory),
-                                           .slots = MemoryObjectHolder_slots,
-                                           .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC |
-                                                    Py_TPFLAGS_BASETYPE |
-                                                    Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(MemoryObjectHolder, Memory,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 static PyMethodDef MemoryObject_methods[] = {
     {"release", Memory_release, METH_NOARGS,
@@ -379,8 +373,4 @@ static PyType_Slot MemoryObject_slots[] = {
     {Py_tp_getset, MemoryObject_getset},
     {0, NULL},
 };
-PyType_Spec ocl_MemoryObject_spec = {.name = "pygpu.MemoryObject",
-                                     .basicsize = sizeof(Memory),
-                                     .slots = MemoryObject_slots,
-                                     .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
-                                              Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(MemoryObject, Memory, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);

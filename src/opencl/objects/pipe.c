@@ -194,15 +194,10 @@ static PyGetSetDef Pipe_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Pipe_slots[] = {
-    {Py_tp_doc, (void *)Pipe__doc__},
-    {Py_tp_new, (void *)Pipe_new},
-    {Py_tp_init, (void *)Pipe_init},
+    PG_NEW_SLOTS(Pipe),
     {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, Pipe_methods},
     {Py_tp_getset, Pipe_getset},
     {0, NULL},
 };
-PyType_Spec ocl_Pipe_spec = {.name = "pygpu.Pipe",
-                             .basicsize = sizeof(Memory),
-                             .slots = Pipe_slots,
-                             .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Pipe, Memory, Py_TPFLAGS_BASETYPE);

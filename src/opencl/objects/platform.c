@@ -241,21 +241,14 @@ PG_DICT_MEMBERS(Platform, Platform);
 static PyType_Slot Platform_slots[] = {
     {Py_tp_doc,
      (void *)"An OpenCL implementation: a driver with its devices, from get_platforms()."},
-    {Py_tp_traverse, (void *)Platform_traverse},
-    {Py_tp_clear, (void *)Platform_clear},
-    {Py_tp_dealloc, (void *)Platform_dealloc},
+    PG_GC_SLOTS(Platform),
     {Py_tp_repr, (void *)Platform_repr},
     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Platform_methods},
-    {Py_tp_getset, Platform_getset},
-    {Py_tp_members, Platform_members},
+    PG_TABLE_SLOTS(Platform),
     {0, NULL},
 };
-PyType_Spec ocl_Platform_spec = {.name = "pygpu.Platform",
-                                 .basicsize = sizeof(Platform),
-                                 .slots = Platform_slots,
-                                 .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-                                          Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(Platform, Platform,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- functions ------------------------------------------------------------------------------- */
 

@@ -567,22 +567,13 @@ PyObject *program_kind(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 PG_DICT_MEMBERS(Program, Program);
 static PyType_Slot Program_slots[] = {
-    {Py_tp_doc, (void *)Program__doc__},
-    {Py_tp_new, (void *)Program_new},
-    {Py_tp_init, (void *)Program_init},
-    {Py_tp_traverse, (void *)Program_traverse},
-    {Py_tp_clear, (void *)Program_clear},
-    {Py_tp_dealloc, (void *)Program_dealloc},
+    PG_NEW_SLOTS(Program),
+    PG_GC_SLOTS(Program),
     {Py_tp_hash, (void *)Program_hash},
     {Py_tp_richcompare, (void *)Program_compare},
     {Py_tp_getattro, (void *)Program_getattro},
-    {Py_tp_methods, program_methods},
-    {Py_tp_getset, program_getset},
-    {Py_tp_members, Program_members},
+    PG_TABLE_SLOTS(Program),
     {Py_tp_repr, (void *)ocl_program_repr},
     {0, NULL},
 };
-PyType_Spec ocl_Program_spec = {.name = "pygpu.Program",
-                                .basicsize = sizeof(Program),
-                                .slots = Program_slots,
-                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Program, Program, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

@@ -51,7 +51,7 @@ PyObject *program_dir(PyObject *op, PyObject *ignored);
 const char *program_text(PyObject *obj); /* the text of bytes without NUL; NULL with an exception */
 PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context,
                                 PyObject *devices, PyObject *binaries);
-extern PyMethodDef program_methods[];
+extern PyMethodDef Program_methods[];
 
 /* program_link.c */
 PyObject *program_link(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -63,6 +63,6 @@ PyObject *program_kernel_names(
 PyObject *program_get_info(PyObject *op, PyObject *param);
 PyObject *program_get_build_info(PyObject *op, PyObject *const *args, Py_ssize_t nargs);
 PyObject *program_kernel_arguments(PyObject *op, PyObject *ignored);
-extern PyGetSetDef program_getset[];
+extern PyGetSetDef Program_getset[];
 
 #endif

@@ -549,7 +549,7 @@ static PyObject *Program_of_handle(State *state, PyTypeObject *type, void *handl
 
 OCL_FROM_INT_PTR(Program, "Program", "Program", "Program of a cl_program")
 
-PyMethodDef program_methods[] = {
+PyMethodDef Program_methods[] = {
     PG_NO_PICKLE,
     {"build", FAST(Program_build), Program_build__doc__},
     {"compile", FAST(Program_compile), Program_compile__doc__},

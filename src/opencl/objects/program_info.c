@@ -393,7 +393,7 @@ static int Program_set_checks(PyObject *op, PyObject *value, void *Py_UNUSED(clo
     return 0;
 }
 
-PyGetSetDef program_getset[] = {
+PyGetSetDef Program_getset[] = {
 #define PROGRAM_INFO(attr, KIND, number, PARAM, unit, text) \
     INFO_GETSET(ROW_##attr, #attr, Program_get, KIND, #PARAM, unit, text)
 #include "opencl/api/info.def"

@@ -632,15 +632,8 @@ static PyGetSetDef Queue_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 PG_DICT_MEMBERS(Queue, Queue);
-static PyType_Slot Queue_slots[] = {
-    {Py_tp_doc, (void *)Queue__doc__},    {Py_tp_new, (void *)Queue_new},
-    {Py_tp_init, (void *)Queue_init},     {Py_tp_traverse, (void *)Queue_traverse},
-    {Py_tp_clear, (void *)Queue_clear},   {Py_tp_dealloc, (void *)Queue_dealloc},
-    {Py_tp_repr, (void *)ocl_queue_repr}, OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Queue_methods},       {Py_tp_getset, Queue_getset},
-    {Py_tp_members, Queue_members},       {0, NULL},
+static PyType_Slot CommandQueue_slots[] = {
+    PG_NEW_SLOTS(Queue), PG_GC_SLOTS(Queue),    {Py_tp_repr, (void *)ocl_queue_repr},
+    OCL_HANDLE_SLOTS,    PG_TABLE_SLOTS(Queue), {0, NULL},
 };
-PyType_Spec ocl_CommandQueue_spec = {.name = "pygpu.CommandQueue",
-                                     .basicsize = sizeof(Queue),
-                                     .slots = Queue_slots,
-                                     .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(CommandQueue, Queue, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

@@ -326,14 +326,7 @@ static PyGetSetDef Sampler_getset[] = {
 };
 PG_DICT_MEMBERS(Sampler, Sampler);
 static PyType_Slot Sampler_slots[] = {
-    {Py_tp_doc, (void *)Sampler__doc__},        {Py_tp_new, (void *)Sampler_new},
-    {Py_tp_init, (void *)Sampler_init},         {Py_tp_clear, (void *)Sampler_clear},
-    {Py_tp_traverse, (void *)Sampler_traverse}, {Py_tp_dealloc, (void *)Sampler_dealloc},
-    {Py_tp_repr, (void *)ocl_sampler_repr},     OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Sampler_methods},           {Py_tp_getset, Sampler_getset},
-    {Py_tp_members, Sampler_members},           {0, NULL},
+    PG_NEW_SLOTS(Sampler), PG_GC_SLOTS(Sampler),    {Py_tp_repr, (void *)ocl_sampler_repr},
+    OCL_HANDLE_SLOTS,      PG_TABLE_SLOTS(Sampler), {0, NULL},
 };
-PyType_Spec ocl_Sampler_spec = {.name = "pygpu.Sampler",
-                                .basicsize = sizeof(Sampler),
-                                .slots = Sampler_slots,
-                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(Sampler, Sampler, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);

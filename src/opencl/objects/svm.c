@@ -323,16 +323,11 @@ static PyType_Slot SVMPointer_slots[] = {
     {Py_tp_clear, (void *)Svm_clear},
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     {Py_tp_repr, (void *)ocl_svm_repr},
-    {Py_tp_methods, SVMPointer_methods},
-    {Py_tp_getset, SVMPointer_getset},
-    {Py_tp_members, SVMPointer_members},
+    PG_TABLE_SLOTS(SVMPointer),
     {0, NULL},
 };
-PyType_Spec ocl_SVMPointer_spec = {.name = "pygpu.SVMPointer",
-                                   .basicsize = sizeof(Svm),
-                                   .slots = SVMPointer_slots,
-                                   .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
-                                            Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(SVMPointer, Svm,
+         Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 
 /* ---- SVM ------------------------------------------------------------------------------------- */
 
@@ -439,11 +434,9 @@ static PyGetSetDef SVM_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVM_slots[] = {
-    {Py_tp_doc, (void *)SVM__doc__}, {Py_tp_new, (void *)SVM_new},
-    {Py_tp_init, (void *)SVM_init},  {Py_tp_dealloc, (void *)ocl_svm_dealloc},
-    {Py_tp_getset, SVM_getset},      {0, NULL},
+    PG_NEW_SLOTS(SVM),
+    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
+    {Py_tp_getset, SVM_getset},
+    {0, NULL},
 };
-PyType_Spec ocl_SVM_spec = {.name = "pygpu.SVM",
-                            .basicsize = sizeof(Svm),
-                            .slots = SVM_slots,
-                            .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(SVM, Svm, Py_TPFLAGS_BASETYPE);

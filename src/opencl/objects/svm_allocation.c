@@ -314,19 +314,14 @@ static PyGetSetDef SVMAllocation_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVMAllocation_slots[] = {
-    {Py_tp_doc, (void *)SVMAllocation__doc__},
-    {Py_tp_new, (void *)SVMAllocation_new},
-    {Py_tp_init, (void *)SVMAllocation_init},
+    PG_NEW_SLOTS(SVMAllocation),
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, SVMAllocation_methods},
     {Py_tp_getset, SVMAllocation_getset},
     {0, NULL},
 };
-PyType_Spec ocl_SVMAllocation_spec = {.name = "pygpu.SVMAllocation",
-                                      .basicsize = sizeof(Svm),
-                                      .slots = SVMAllocation_slots,
-                                      .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(SVMAllocation, Svm, Py_TPFLAGS_BASETYPE);
 
 /* ---- PooledSVM: the same, from a pool -------------------------------------------------------- */
 
@@ -353,8 +348,4 @@ static PyType_Slot PooledSVM_slots[] = {
     {Py_tp_getset, PooledSVM_getset},
     {0, NULL},
 };
-PyType_Spec ocl_PooledSVM_spec = {.name = "pygpu.PooledSVM",
-                                  .basicsize = sizeof(Svm),
-                                  .slots = PooledSVM_slots,
-                                  .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
-                                           Py_TPFLAGS_DISALLOW_INSTANTIATION};
+OCL_TYPE(PooledSVM, Svm, Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION);

@@ -343,13 +343,9 @@ static PyMemberDef UserEvent_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot UserEvent_slots[] = {
-    {Py_tp_doc, (void *)UserEvent__doc__},  {Py_tp_new, (void *)UserEvent_new},
-    {Py_tp_init, (void *)UserEvent_init},   {Py_tp_traverse, (void *)UserEvent_traverse},
-    {Py_tp_clear, (void *)UserEvent_clear}, {Py_tp_dealloc, (void *)UserEvent_dealloc},
-    {Py_tp_methods, UserEvent_methods},     {Py_tp_getset, UserEvent_getset},
-    {Py_tp_members, UserEvent_members},     {0, NULL},
+    PG_NEW_SLOTS(UserEvent),
+    PG_GC_SLOTS(UserEvent),
+    PG_TABLE_SLOTS(UserEvent),
+    {0, NULL},
 };
-PyType_Spec ocl_UserEvent_spec = {.name = "pygpu.UserEvent",
-                                  .basicsize = sizeof(Event),
-                                  .slots = UserEvent_slots,
-                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+OCL_TYPE(UserEvent, Event, Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE);
