@@ -6,27 +6,21 @@ from typing import Any, ClassVar, Generic, Self, final
 import numpy as np
 from typing_extensions import TypeVar, disjoint_base
 
+from ._src.util.attributes import ReadOnly as _ReadOnly
+
 _ScalarT_co = TypeVar("_ScalarT_co", bound=np.generic, default=Any, covariant=True)
 
 @final
 class DLPackTensor:
     def __new__(cls) -> Self: ...
-    @property
-    def __array_interface__(self) -> dict[str, Any]: ...
-    @property
-    def address(self) -> int: ...
-    @property
-    def device(self) -> tuple[int, int]: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def read_only(self) -> bool: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def strides(self) -> tuple[int, ...]: ...
+    __array_interface__: _ReadOnly[dict[str, Any]]
+    address: _ReadOnly[int]
+    device: _ReadOnly[tuple[int, int]]
+    dtype: _ReadOnly[np.dtype[Any]]
+    offset: _ReadOnly[int]
+    read_only: _ReadOnly[bool]
+    shape: _ReadOnly[tuple[int, ...]]
+    strides: _ReadOnly[tuple[int, ...]]
 
 @final
 class FastPath:
@@ -35,8 +29,7 @@ class FastPath:
     def __get__(self, obj: Any, owner: Any = None, /) -> Any: ...
     def __getattribute__(self, name: str, /) -> Any: ...
     def __reduce__(self) -> str: ...
-    @property
-    def __wrapped__(self) -> Callable[..., Any]: ...
+    __wrapped__: _ReadOnly[Callable[..., Any]]
 
 @disjoint_base
 class FusedCall:
@@ -45,8 +38,7 @@ class FusedCall:
     def _find(self, args: tuple[Any, ...], /) -> FusedProgram | None: ...
     def _forget(self) -> None: ...
     def _remember(self, args: tuple[Any, ...], program: FusedProgram, /) -> bool: ...
-    @property
-    def plain(self) -> Callable[..., Any]: ...
+    plain: _ReadOnly[Callable[..., Any]]
 
 @final
 class FusedProgram:
@@ -62,13 +54,10 @@ class FusedProgram:
         mutates: bool,
     ) -> Self: ...
     def fresh(self) -> bool: ...
-    @property
-    def mutates(self) -> bool: ...
-    @property
-    def n_steps(self) -> int: ...
+    mutates: _ReadOnly[bool]
+    n_steps: _ReadOnly[int]
     def run(self, args: tuple[Any, ...], /) -> Any: ...
-    @property
-    def shaped(self) -> bool: ...
+    shaped: _ReadOnly[bool]
 
 @disjoint_base
 class GPUArray(Generic[_ScalarT_co]):
@@ -233,8 +222,7 @@ class KernelTable:
     ) -> None: ...
     context: Any
     ordered: Any
-    @property
-    def plans(self) -> Plans: ...
+    plans: _ReadOnly[Plans]
 
 @final
 class Launcher:
@@ -248,16 +236,11 @@ class Launcher:
         global_size: tuple[int, ...],
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    @property
-    def block(self) -> Any: ...
-    @property
-    def grid(self) -> Any: ...
-    @property
-    def kernel(self) -> Any: ...
-    @property
-    def queue(self) -> Any: ...
-    @property
-    def shared(self) -> Any: ...
+    block: _ReadOnly[Any]
+    grid: _ReadOnly[Any]
+    kernel: _ReadOnly[Any]
+    queue: _ReadOnly[Any]
+    shared: _ReadOnly[Any]
 
 @final
 class Plans:

@@ -170,6 +170,9 @@ SETTERS = {
     "ImageDescriptor.pitches": "int | Sequence[int] | None",
     "ImageDescriptor.shape": "int | Sequence[int]",
 }
+# Read-only attributes, or all of a class, that stay properties: classes of the package override
+# them by properties, and of a property mypy says that it cannot be assigned to.
+OVERRIDDEN = {"Stream.handle", "GPUArray"}
 OPENCL_HEAD = """\
 # Written by tools/stubs.py from the docstrings of the built module: `make stubs`.
 
@@ -185,6 +188,7 @@ from typing_extensions import disjoint_base
 
 from ._src.runtime.opencl.build import program_kind
 from ._src.runtime.opencl.svm import SVMMap
+from ._src.util.attributes import ReadOnly as _ReadOnly
 
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
@@ -201,6 +205,8 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import disjoint_base
 
+from ._src.util.attributes import ReadOnly as _ReadOnly
+
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
@@ -213,6 +219,8 @@ ARRAY_HEAD = ARRAY_HEAD.split("from typing_extensions import Buffer")[0]
 ARRAY_HEAD = ARRAY_HEAD.replace("from numpy.typing import DTypeLike, NDArray\n", "")
 ARRAY_HEAD += """\
 from typing_extensions import TypeVar, disjoint_base
+
+from ._src.util.attributes import ReadOnly as _ReadOnly
 
 _ScalarT_co = TypeVar("_ScalarT_co", bound=np.generic, default=Any, covariant=True)
 """
@@ -354,6 +362,8 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
         settable = is_settable(item) and not (name in LAYOUT and where == f"GPUArray.{name}")
         if settable and where not in SETTERS and cls.__name__ != "GPUArray":
             return [f"{name}: {kind}"]  # Python's classes of arrays assign to theirs
+        if not settable and OVERRIDDEN.isdisjoint([where, cls.__name__]):
+            return [f"{name}: _ReadOnly[{kind}]"]
         lines = ["@property", f"def {name}(self) -> {kind}: ..."]
         if settable:
             lines.append(f"@{name}.setter")
