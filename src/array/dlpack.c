@@ -345,9 +345,6 @@ static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) {
 static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) {
     return pg_tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim);
 }
-static PyObject *Tensor_get_dtype(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef((PyObject *)((Tensor *)op)->dtype);
-}
 static PyObject *Tensor_get_address(PyObject *op, void *Py_UNUSED(closure)) {
     return PyLong_FromUnsignedLongLong(((Tensor *)op)->address);
 }
@@ -392,7 +389,7 @@ static PyGetSetDef Tensor_getset[] = {
     {"shape", Tensor_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
     {"strides", Tensor_get_strides, NULL,
      "tuple[int, ...]: Distance between neighbours along each axis [bytes].", NULL},
-    {"dtype", Tensor_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
+    PG_FIELD("dtype", object, Tensor, dtype, "np.dtype[Any]: Type of the items."),
     {"address", Tensor_get_address, NULL, "int: The memory: a pointer, or a cl_mem.", NULL},
     {"offset", Tensor_get_offset, NULL, "int: Where the first item lies in it [bytes].", NULL},
     {"device", Tensor_get_device, NULL,

@@ -107,6 +107,15 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
         {NULL, 0, 0, 0, NULL},                                                          \
     }
 
+/* Getters of one field, of a type that has its offset as closure: an object (NULL: None), a pointer
+ * or handle as int, a size_t, and an int as bool. PG_FIELD() is the row of a read-only one. */
+PyObject *pg_get_object(PyObject *op, void *offset);
+PyObject *pg_get_pointer(PyObject *op, void *offset);
+PyObject *pg_get_size(PyObject *op, void *offset);
+PyObject *pg_get_truth(PyObject *op, void *offset);
+#define PG_FIELD(name, kind, Struct, field, doc) \
+    { name, pg_get_##kind, NULL, doc, (void *)offsetof(Struct, field) }
+
 /* Slots for what bears the name of a type: its constructor, its support of garbage collection, and
  * its tables. */
 #define PG_NEW_SLOTS(Name)                                                 \

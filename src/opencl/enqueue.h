@@ -3,6 +3,8 @@
 #define PYGPU_OPENCL_ENQUEUE_H
 
 #include "opencl/event.h"
+#include "opencl/memory.h"
+#include "opencl/queue.h"
 
 /* Makes an enqueue call, releasing the GIL if the driver may have to wait for space in its
  * queue. */
@@ -14,6 +16,13 @@
             CL_CALL(status, fn, __VA_ARGS__);  \
         }                                      \
     } while (0)
+
+/* Returns a live buffer of the queue's context, or NULL with an exception; NULL for no queue. */
+static inline Memory *ocl_queue_buffer(const Queue *queue, PyObject *obj, const char *call,
+                                       const char *name) {
+    return queue != NULL ? ocl_as_buffer(queue->state, obj, call, name, queue->context->context)
+                         : NULL;
+}
 
 /* The common end of all enqueue_* functions: turns status into an exception or event into an
  * Event, and clears the wait list. */

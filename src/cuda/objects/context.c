@@ -662,9 +662,6 @@ static PyObject *Context_disable_peer_access(PyObject *type, PyObject *peer_obje
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-static PyObject *Context_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((Context *)op)->handle);
-}
 static PyObject *Context_get_is_primary(PyObject *op, void *Py_UNUSED(closure)) {
     return PyBool_FromLong(((Context *)op)->kind == CONTEXT_PRIMARY);
 }
@@ -764,7 +761,7 @@ static PyMethodDef Context_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {
-    {"handle", Context_get_handle, NULL, "int: the CUcontext", NULL},
+    PG_FIELD("handle", pointer, Context, handle, "int: the CUcontext"),
     {"is_primary", Context_get_is_primary, NULL, "bool: whether it is its device's primary context",
      NULL},
     {"is_alive", Context_get_is_alive, NULL, "bool: False after detach() destroyed it", NULL},

@@ -261,10 +261,6 @@ static PyObject *Event_from_ipc_handle_impl(PyObject *type, PyObject *const *a) 
     return (PyObject *)self;
 }
 
-static PyObject *Event_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((Event *)op)->handle);
-}
-
 static PyObject *Event_repr(PyObject *op) {
     Event *self = (Event *)op;
     return PyUnicode_FromFormat("<pygpu.cuda.Event on device %d at %p>", self->context->device,
@@ -292,7 +288,7 @@ static PyMethodDef Event_methods[] = {
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: the CUevent", NULL},
+static PyGetSetDef Event_getset[] = {PG_FIELD("handle", pointer, Event, handle, "int: the CUevent"),
                                      {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Event_slots[] = {
     PG_NEW_SLOTS(Event),

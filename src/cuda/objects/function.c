@@ -254,15 +254,9 @@ static PyMethodDef Function_methods[] = {
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyObject *Function_get_name(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((Function *)op)->name);
-}
-static PyObject *Function_get_module(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((Function *)op)->module);
-}
 static PyGetSetDef Function_getset[] = {
-    {"name", Function_get_name, NULL, "str: the kernel's name in its module", NULL},
-    {"module", Function_get_module, NULL, "Module: the module that contains it", NULL},
+    PG_FIELD("name", object, Function, name, "str: the kernel's name in its module"),
+    PG_FIELD("module", object, Function, module, "Module: the module that contains it"),
     {"handle", Function_get_handle, NULL, "int: the CUfunction", NULL},
     {"parameters", Function_get_parameters, NULL,
      "list[tuple[int, int, str | None]] | None: offset [bytes], size [bytes] and declaration of "

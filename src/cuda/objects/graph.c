@@ -393,13 +393,6 @@ static PyObject *GraphExec_update(PyObject *op, PyObject *graph_object) {
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-static PyObject *Graph_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((Graph *)op)->handle);
-}
-static PyObject *GraphExec_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((GraphExec *)op)->handle);
-}
-
 static PyMethodDef Graph_methods[] = {
     {"instantiate", FAST(Graph_instantiate), Graph_instantiate__doc__},
     {"clone", Graph_clone, METH_NOARGS, "clone($self, /)\n--\n\n() -> Graph\n\nA copy."},
@@ -410,7 +403,7 @@ static PyMethodDef Graph_methods[] = {
     PG_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL},
+static PyGetSetDef Graph_getset[] = {PG_FIELD("handle", pointer, Graph, handle, "int: the CUgraph"),
                                      {NULL, NULL, NULL, NULL, NULL}};
 static PyObject *Graph_repr(PyObject *op) {
     Graph *self = (Graph *)op;
@@ -453,7 +446,7 @@ static PyMethodDef GraphExec_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef GraphExec_getset[] = {
-    {"handle", GraphExec_get_handle, NULL, "int: the CUgraphExec", NULL},
+    PG_FIELD("handle", pointer, GraphExec, handle, "int: the CUgraphExec"),
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot GraphExec_slots[] = {
     {Py_tp_doc, (void *)"A graph that is ready to be launched, from Graph.instantiate(). It owns "

@@ -96,10 +96,6 @@ static PyObject *HostPointer_get_device_pointer(PyObject *op, PyObject *Py_UNUSE
                                   : PyLong_FromUnsignedLongLong(ptr);
 }
 
-static PyObject *HostPointer_get_size(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromSize_t(((HostMemory *)op)->size);
-}
-
 PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     HostMemory *self = (HostMemory *)op;
     if (self->freed) {
@@ -192,8 +188,8 @@ static PyMethodDef Registered_methods[] = {
      "ordinary memory. The array stays valid."},
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef HostPointer_getset[] = {
-    {"size", HostPointer_get_size, NULL, "int: [bytes]", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef HostPointer_getset[] = {PG_FIELD("size", size, HostMemory, size, "int: [bytes]"),
+                                           {NULL, NULL, NULL, NULL, NULL}};
 
 #define HOST_FLAGS (CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION)
 static PyType_Slot HostPointer_slots[] = {

@@ -180,10 +180,6 @@ static PyObject *DeviceAllocation_repr(PyObject *op) {
                                 (void *)(uintptr_t)self->ptr);
 }
 
-static PyObject *DeviceAllocation_get_size(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromSize_t(((Allocation *)op)->size);
-}
-
 static PyObject *DeviceAllocation_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
                                             PyObject *kwnames) {
     Allocation *self = (Allocation *)op;
@@ -219,7 +215,7 @@ static PyMethodDef DeviceAllocation_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef DeviceAllocation_getset[] = {
-    {"size", DeviceAllocation_get_size, NULL, "int: as asked for [bytes]", NULL},
+    PG_FIELD("size", size, Allocation, size, "int: as asked for [bytes]"),
     {"__cuda_array_interface__", cud_get_array_interface, NULL,
      "dict[str, object]: version 3, one dimension of bytes, so that other libraries use the memory "
      "in place",

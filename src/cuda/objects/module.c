@@ -504,16 +504,6 @@ static PyObject *Module_get_surfref_impl(PyObject *op, PyObject *const *a) {
     return no_references(op, "cuModuleGetSurfRef", "surface", a[0]);
 }
 
-static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((Module *)op)->handle);
-}
-static PyObject *Module_get_context(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((Module *)op)->context);
-}
-static PyObject *Module_get_source(PyObject *op, void *Py_UNUSED(closure)) {
-    PyObject *source = ((Module *)op)->source;
-    return Py_NewRef(source != NULL ? source : Py_None);
-}
 PG_DOC(Module_set_source__doc__, "_set_source", "$self, /, source, ptx=None",
        "(source: str | None, ptx: bytes | None = None) -> None",
        "What the module was made from: kernels read the types of their parameters there. For "
@@ -543,10 +533,10 @@ static PyMethodDef Module_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Module_getset[] = {
-    {"handle", Module_get_handle, NULL, "int: the CUmodule", NULL},
-    {"context", Module_get_context, NULL, "Context: the context it is loaded in", NULL},
-    {"_source", Module_get_source, NULL,
-     "str | None: the CUDA C++ that it was compiled from, if known", NULL},
+    PG_FIELD("handle", pointer, Module, handle, "int: the CUmodule"),
+    PG_FIELD("context", object, Module, context, "Context: the context it is loaded in"),
+    PG_FIELD("_source", object, Module, source,
+             "str | None: the CUDA C++ that it was compiled from, if known"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyObject *Module_repr(PyObject *op) {

@@ -416,10 +416,6 @@ static PyObject *Stream__of_impl(PyObject *type, PyObject *const *a) {
     return (PyObject *)stream;
 }
 
-static PyObject *Stream_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromVoidPtr(((Stream *)op)->handle);
-}
-
 static PyObject *Stream_cuda_stream(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(((Stream *)op)->handle));
 }
@@ -435,10 +431,6 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
                CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority));
     return status == CUDA_SUCCESS ? PyLong_FromLong(priority)
                                   : cud_raise(self->state, "cuStreamGetPriority", status);
-}
-
-static PyObject *Stream_get_context(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef((PyObject *)((Stream *)op)->context);
 }
 
 static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
@@ -493,8 +485,8 @@ static PyMethodDef Stream_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Stream_getset[] = {
-    {"context", Stream_get_context, NULL, "Context: the context it was made in", NULL},
-    {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
+    PG_FIELD("context", object, Stream, context, "Context: the context it was made in"),
+    PG_FIELD("handle", pointer, Stream, handle, "int: the CUstream"),
     {"priority", Stream_get_priority, NULL, "int: smaller numbers have higher priority", NULL},
     {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
     STREAM_CAPTURE_GETSET,

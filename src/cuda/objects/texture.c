@@ -376,10 +376,6 @@ static PyObject *Texture_index(PyObject *op) {
 static PyObject *Texture_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
     return Texture_index(op);
 }
-static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((Texture *)op)->resource);
-}
-
 static PyObject *Texture_repr(PyObject *op) {
     static const char *const names[] = {"handle", "resource", NULL};
     return pg_attributes_repr(op, names);
@@ -388,7 +384,7 @@ static PyObject *Texture_repr(PyObject *op) {
 static PyMethodDef Texture_methods[] = {PG_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
     {"handle", Texture_get_handle, NULL, "int: the value that the kernel receives (8 bytes)", NULL},
-    {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it reads", NULL},
+    PG_FIELD("resource", object, Texture, resource, "Any: the Array or memory that it reads"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

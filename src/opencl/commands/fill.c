@@ -46,8 +46,7 @@ static PyObject *enqueue_fill_buffer_impl(PyObject *module, PyObject *const *a) 
     WaitList list;
     const char *call = "enqueue_fill_buffer";
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *memory =
-        queue != NULL ? ocl_as_buffer(state, a[1], call, "mem", queue->context->context) : NULL;
+    Memory *memory = ocl_queue_buffer(queue, a[1], call, "mem");
     if (memory == NULL || pg_as_size(a[3], call, "offset", &fill.offset) < 0 ||
         pg_as_size(a[4], call, "size", &fill.size) < 0 ||
         ocl_need_version(state, "clEnqueueFillBuffer", queue->device->version, 120) < 0 ||

@@ -171,8 +171,7 @@ static PyObject *host_copy(PyObject *module, PyObject *const *a, int write) {
     WaitList list = {0};
     int blocking;
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "mem", queue->context->context)
-                                  : NULL;
+    Memory *image = ocl_as_image(queue, a[1], call, "mem");
     if (image == NULL || ocl_as_origin(a[2], call, "origin", &box) < 0 ||
         ocl_as_region(a[3], call, &box) < 0 ||
         (a[5] != NULL && pg_as_size(a[5], call, "row_pitch", &pitch[0]) < 0) ||
@@ -282,10 +281,8 @@ static PyObject *ocl_enqueue_copy_image_impl(PyObject *module, PyObject *const *
     ImageExtent from_extent, to_extent;
     WaitList list = {0};
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *src = queue != NULL ? ocl_as_image(state, a[1], call, "src", queue->context->context)
-                                : NULL;
-    Memory *dest = src != NULL ? ocl_as_image(state, a[2], call, "dest", queue->context->context)
-                               : NULL;
+    Memory *src = ocl_as_image(queue, a[1], call, "src");
+    Memory *dest = src != NULL ? ocl_as_image(queue, a[2], call, "dest") : NULL;
     if (dest == NULL || ocl_as_origin(a[3], call, "src_origin", &from) < 0 ||
         ocl_as_origin(a[4], call, "dest_origin", &to) < 0 || ocl_as_region(a[5], call, &from) < 0 ||
         ocl_wait_list(state, a[6], call, queue, &list) < 0) {
@@ -370,9 +367,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     WaitList list = {0};
     size_t offset = 0;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
-    Memory *image = queue != NULL ? ocl_as_image(state, image_arg, call, to_image ? "dest" : "src",
-                                                 queue->context->context)
-                                  : NULL;
+    Memory *image = ocl_as_image(queue, image_arg, call, to_image ? "dest" : "src");
     Memory *buffer = image != NULL
                          ? ocl_as_memory(state, buffer_arg, call, to_image ? "src" : "dest",
                                          queue->context->context)
@@ -583,8 +578,7 @@ static PyObject *enqueue_fill_image_impl(PyObject *module, PyObject *const *a) {
     Color color;
     WaitList list = {0};
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "mem", queue->context->context)
-                                  : NULL;
+    Memory *image = ocl_as_image(queue, a[1], call, "mem");
     if (image == NULL || ocl_need_version(state, routine, queue->device->version, 120) < 0 ||
         ocl_image_extent(image, &extent) < 0 || as_color(a[2], call, extent.format, &color) < 0 ||
         ocl_as_origin(a[3], call, "origin", &box) < 0 || ocl_as_region(a[4], call, &box) < 0 ||

@@ -229,8 +229,7 @@ static PyObject *ocl_enqueue_map_image_impl(PyObject *module, PyObject *const *a
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "img", queue->context->context)
-                                  : NULL;
+    Memory *image = ocl_as_image(queue, a[1], call, "img");
     if (image == NULL || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
         ocl_as_origin(a[3], call, "origin", &box) < 0 || ocl_as_region(a[4], call, &box) < 0 ||
         read_wanted(call, a + 5, &wanted) < 0) {

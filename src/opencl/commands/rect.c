@@ -326,9 +326,7 @@ static PyObject *host_rect(PyObject *module, PyObject *const *a, int write) {
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *memory = queue != NULL
-                         ? ocl_as_buffer(state, a[1], call, "the buffer", queue->context->context)
-                         : NULL;
+    Memory *memory = ocl_queue_buffer(queue, a[1], call, "the buffer");
     if (memory == NULL || as_triple(a[3], call, "buffer_origin", 0, device->origin) < 0 ||
         as_triple(a[4], call, "host_origin", 0, host->origin) < 0 ||
         as_region(state, a[5], call, region) < 0 ||
@@ -393,12 +391,8 @@ static PyObject *ocl_enqueue_copy_buffer_rect_impl(PyObject *module, PyObject *c
     WaitList list;
     const char *call = "enqueue_copy";
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *src = queue != NULL
-                      ? ocl_as_buffer(state, a[1], call, "the source", queue->context->context)
-                      : NULL;
-    Memory *dst = src != NULL
-                      ? ocl_as_buffer(state, a[2], call, "the destination", queue->context->context)
-                      : NULL;
+    Memory *src = ocl_queue_buffer(queue, a[1], call, "the source");
+    Memory *dst = src != NULL ? ocl_queue_buffer(queue, a[2], call, "the destination") : NULL;
     if (dst == NULL || as_triple(a[3], call, "src_origin", 0, from->origin) < 0 ||
         as_triple(a[4], call, "dst_origin", 0, to->origin) < 0 ||
         as_region(state, a[5], call, region) < 0 ||

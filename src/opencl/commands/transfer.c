@@ -112,9 +112,7 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg,
     Py_buffer view;
     WaitList list;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
-    Memory *memory = queue != NULL ? ocl_as_buffer(state, memory_arg, call, "the buffer",
-                                                   queue->context->context)
-                                   : NULL;
+    Memory *memory = ocl_queue_buffer(queue, memory_arg, call, "the buffer");
     if (memory == NULL || pg_get_buffer(host, call, "the host array", !write, &view) < 0) {
         return NULL;
     }
@@ -216,12 +214,8 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
                              size_t dst_offset, PyObject *wait_for) {
     WaitList list;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
-    Memory *src = queue != NULL
-                      ? ocl_as_buffer(state, src_arg, call, "the source", queue->context->context)
-                      : NULL;
-    Memory *dst = src != NULL ? ocl_as_buffer(state, dst_arg, call, "the destination",
-                                              queue->context->context)
-                              : NULL;
+    Memory *src = ocl_queue_buffer(queue, src_arg, call, "the source");
+    Memory *dst = src != NULL ? ocl_queue_buffer(queue, dst_arg, call, "the destination") : NULL;
     size_t size;
     if (dst == NULL) {
         return NULL;

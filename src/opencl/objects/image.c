@@ -46,9 +46,10 @@ static int is_array(cl_mem_object_type type) {
     return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-Memory *ocl_as_image(State *state, PyObject *obj, const char *call, const char *name,
-                     cl_context context) {
-    Memory *self = ocl_as_memory(state, obj, call, name, context);
+Memory *ocl_as_image(const Queue *queue, PyObject *obj, const char *call, const char *name) {
+    Memory *self = queue != NULL
+                       ? ocl_as_memory(queue->state, obj, call, name, queue->context->context)
+                       : NULL;
     if (self != NULL && !is_image(self->type)) {
         PyErr_Format(PyExc_TypeError, "%s: %s must be an Image, not %s", call, name,
                      pg_type_name(obj));

@@ -3,6 +3,7 @@
 #define PYGPU_OPENCL_IMAGE_H
 
 #include "opencl/opencl.h"
+#include "opencl/queue.h"
 
 typedef struct {
     PyObject_HEAD
@@ -50,9 +51,8 @@ typedef struct {
 } ImageExtent;
 
 int ocl_image_extent(Memory *self, ImageExtent *extent); /* returns -1 with an exception */
-/* Returns a live image of the given context, or NULL with an exception. */
-Memory *ocl_as_image(State *state, PyObject *obj, const char *call, const char *name,
-                     cl_context context);
+/* Returns a live image of the queue's context, or NULL with an exception; NULL for no queue. */
+Memory *ocl_as_image(const Queue *queue, PyObject *obj, const char *call, const char *name);
 
 /* ---- image_copy.c, image_map.c --------------------------------------------------------------- */
 

@@ -42,12 +42,8 @@ static PyObject *LocalMemory_repr(PyObject *op) {
     return PyUnicode_FromFormat("<pygpu.LocalMemory of %zu bytes>", ((LocalMemory *)op)->size);
 }
 
-static PyObject *LocalMemory_get_size(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromSize_t(((LocalMemory *)op)->size);
-}
-
 static PyGetSetDef LocalMemory_getset[] = {
-    {"size", LocalMemory_get_size, NULL, "int: bytes", NULL},
+    PG_FIELD("size", size, LocalMemory, size, "int: bytes"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 PG_WEAKREF_MEMBERS(LocalMemory, LocalMemory);

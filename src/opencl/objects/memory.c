@@ -305,11 +305,6 @@ static PyObject *Memory_get_host_array_impl(PyObject *op, PyObject *const *a) {
     return result;
 }
 
-static PyObject *Memory_get_hostbuf(PyObject *op, void *Py_UNUSED(closure)) {
-    PyObject *hostbuf = ((Memory *)op)->hostbuf;
-    return Py_NewRef(hostbuf != NULL ? hostbuf : Py_None);
-}
-
 static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
     Memory *self = (Memory *)op;
     note_given(self, 1);
@@ -363,7 +358,7 @@ static PyMethodDef MemoryObject_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef MemoryObject_getset[] = {
-    {"hostbuf", Memory_get_hostbuf, NULL, "object: the hostbuf of USE_HOST_PTR, else None", NULL},
+    PG_FIELD("hostbuf", object, Memory, hostbuf, "object: the hostbuf of USE_HOST_PTR, else None"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot MemoryObject_slots[] = {

@@ -348,24 +348,6 @@ static PyObject *Program_get_stage(PyObject *op, void *Py_UNUSED(closure)) {
     return PyLong_FromUnsignedLong(((Program *)op)->stage);
 }
 
-static PyObject *Program_get_pinned(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyBool_FromLong(((Program *)op)->pinned);
-}
-
-static PyObject *Program_get_cached(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyBool_FromLong(((Program *)op)->cached);
-}
-
-static PyObject *Program_get_options(PyObject *op, void *Py_UNUSED(closure)) {
-    PyObject *options = ((Program *)op)->options;
-    return Py_NewRef(options != NULL ? options : Py_None);
-}
-
-static PyObject *Program_get_source_bytes(PyObject *op, void *Py_UNUSED(closure)) {
-    PyObject *source = ((Program *)op)->source;
-    return Py_NewRef(source != NULL ? source : Py_None);
-}
-
 static PyObject *Program_get_arg_info(PyObject *op, void *Py_UNUSED(closure)) {
     PyObject *arg_info = ((Program *)op)->arg_info;
     return Py_NewRef(arg_info != NULL ? arg_info : Py_None);
@@ -399,14 +381,13 @@ PyGetSetDef Program_getset[] = {
 #include "opencl/api/info.def"
     {"int_ptr", Program_get_int_ptr, NULL, "int: the cl_program of the driver", NULL},
     {"_stage", Program_get_stage, NULL, "int: 0 fresh, 1 failed, 2 compiled, 3 built", NULL},
-    {"_pinned", Program_get_pinned, NULL,
-     "bool: whether the handle was given out, so that it must stay", NULL},
-    {"_cached", Program_get_cached, NULL,
-     "bool: whether the handle holds a binary of the cache instead of the source", NULL},
-    {"_options", Program_get_options, NULL,
-     "bytes | None: options of the last build that succeeded", NULL},
-    {"_source_bytes", Program_get_source_bytes, NULL, "bytes | None: the source as it was given",
-     NULL},
+    PG_FIELD("_pinned", truth, Program, pinned,
+             "bool: whether the handle was given out, so that it must stay"),
+    PG_FIELD("_cached", truth, Program, cached,
+             "bool: whether the handle holds a binary of the cache instead of the source"),
+    PG_FIELD("_options", object, Program, options,
+             "bytes | None: options of the last build that succeeded"),
+    PG_FIELD("_source_bytes", object, Program, source, "bytes | None: the source as it was given"),
     {"_arg_info", Program_get_arg_info, Program_set_arg_info,
      "dict[str, list[tuple[int, int, str, int, str]]] | None: arguments of the kernels, where the "
      "driver does not keep them",

@@ -293,10 +293,6 @@ static PyObject *Svm_get_svm_ptr(PyObject *op, void *Py_UNUSED(closure)) {
                : PyLong_FromVoidPtr(((Svm *)op)->pointer);
 }
 
-static PyObject *Svm_get_size(PyObject *op, void *Py_UNUSED(closure)) {
-    return PyLong_FromSize_t(((Svm *)op)->size);
-}
-
 static PyMethodDef SVMPointer_methods[] = {
     PG_NO_PICKLE,
     {"map", FAST(Svm_map), Svm_map__doc__},
@@ -307,7 +303,7 @@ static PyMethodDef SVMPointer_methods[] = {
 };
 static PyGetSetDef SVMPointer_getset[] = {
     {"svm_ptr", Svm_get_svm_ptr, NULL, "int: the address", NULL},
-    {"size", Svm_get_size, NULL, "int: size [bytes]", NULL},
+    PG_FIELD("size", size, Svm, size, "int: size [bytes]"),
     {"buf", Svm_get_buf, NULL,
      "numpy.ndarray: the memory as an array of bytes that keeps it alive; map it before use unless "
      "it is fine-grained",
@@ -425,12 +421,8 @@ static int is_made(const Svm *self) {
 }
 OCL_MADE_BY_INIT_IF(SVM, Svm, SVMType, is_made, offsetof(Svm, dict), ocl_svm_moved)
 
-static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) {
-    return Py_NewRef(((Svm *)op)->mem != NULL ? ((Svm *)op)->mem : Py_None);
-}
-
 static PyGetSetDef SVM_getset[] = {
-    {"mem", SVM_get_mem, NULL, "object: the wrapped memory", NULL},
+    PG_FIELD("mem", object, Svm, mem, "object: the wrapped memory"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVM_slots[] = {

@@ -270,11 +270,6 @@ static PyObject *SVMAllocation_unbind_from_queue(PyObject *op, PyObject *Py_UNUS
     Py_RETURN_NONE;
 }
 
-static PyObject *SVMAllocation_get_queue(PyObject *op, void *Py_UNUSED(closure)) {
-    Queue *queue = ((Svm *)op)->bound;
-    return Py_NewRef(queue != NULL ? (PyObject *)queue : Py_None);
-}
-
 static PyObject *SVMAllocation_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
     Svm *self = (Svm *)op;
     if (alive(self, "SVMAllocation.__array_interface__") < 0) {
@@ -310,7 +305,7 @@ static PyMethodDef SVMAllocation_methods[] = {
 static PyGetSetDef SVMAllocation_getset[] = {
     {"__array_interface__", SVMAllocation_get_interface, NULL,
      "dict: for numpy.asarray, an array of bytes unless svm_empty said otherwise", NULL},
-    {"_queue", SVMAllocation_get_queue, NULL, "CommandQueue | None: the bound queue", NULL},
+    PG_FIELD("_queue", object, Svm, bound, "CommandQueue | None: the bound queue"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVMAllocation_slots[] = {
@@ -336,7 +331,7 @@ static PyMethodDef PooledSVM_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef PooledSVM_getset[] = {
-    {"_queue", SVMAllocation_get_queue, NULL, "CommandQueue | None: the bound queue", NULL},
+    PG_FIELD("_queue", object, Svm, bound, "CommandQueue | None: the bound queue"),
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot PooledSVM_slots[] = {
