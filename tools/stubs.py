@@ -52,6 +52,7 @@ OMITTED = {
     "__setattr__",
     "__signature__",
     "__delattr__",
+    "__reduce_ex__",  # object's serves
 }
 # Subclasses of these may make themselves by super().__init__(). Their __new__() takes anything: a
 # type checker that knew of it would refuse subclasses whose __init__() has other arguments.
@@ -105,16 +106,13 @@ SLOTS = {
     "__buffer__": "(self, flags: int, /) -> memoryview",
     "__index__": "(self, /) -> int",
     "__int__": "(self, /) -> int",
-    "__eq__": "(self, value: object, /) -> bool",
-    "__hash__": "(self, /) -> int",
     "__len__": "(self, /) -> int",
-    "__ne__": "(self, value: object, /) -> bool",
     # richcompare makes these too, and they raise TypeError: they are not part of the interface
     "__ge__": None,
     "__gt__": None,
     "__le__": None,
     "__lt__": None,
-    "__repr__": None,  # object's serves
+    **dict.fromkeys(["__eq__", "__hash__", "__ne__", "__repr__"]),  # object's serve
 }
 
 # The types of the C base class are for the package itself; those for users are in array_types.pyi.
