@@ -35,7 +35,13 @@ struct Context {
 /* Returns a new reference to the calling thread's context; creates one and makes it current if
  * there is none. NULL with an exception. */
 Context *cud_context_current(State *state);
-/* The same without creating one: NULL without an exception if none is current. */
+/* Makes sure that there is one. Returns 0, or -1 with an exception. */
+static inline int cud_context_ensure(State *state) {
+    PyObject *context = (PyObject *)cud_context_current(state);
+    Py_XDECREF(context);
+    return context != NULL ? 0 : -1;
+}
+/* Like cud_context_current() without creating one: NULL without an exception if none is current. */
 Context *cud_context_peek(State *state);
 /* If this thread's context was made current by default, and *wanted* is now the default, makes
  * *wanted* current and returns 1. Otherwise, and if the driver fails, changes nothing. */

@@ -35,12 +35,8 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
     ArrayObject *array;
     size_t index;
     const char *routine = write ? "cuMemcpyAtoH" : "cuMemcpyHtoA";
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
-    if (cud_host_bytes(state, host_arg, call, write ? "dest" : "src", write, &host) < 0) {
+    if (cud_context_ensure(state) < 0 ||
+        cud_host_bytes(state, host_arg, call, write ? "dest" : "src", write, &host) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
@@ -68,13 +64,8 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
     DevicePointer at;
     ArrayObject *array;
     size_t index, n;
-    Context *context = pg_as_size(length_arg, call, "len", &n) < 0 ? NULL
-                                                                   : cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
-    if (cud_device_range(state, device_arg, call, write ? "dest" : "src", n, &at) < 0) {
+    if (pg_as_size(length_arg, call, "len", &n) < 0 || cud_context_ensure(state) < 0 ||
+        cud_device_range(state, device_arg, call, write ? "dest" : "src", n, &at) < 0) {
         return NULL;
     }
     if (take_array(state, array_arg, call, "ary", index_arg, n, &array, &index) < 0) {
@@ -144,12 +135,8 @@ static PyObject *memcpy_atoa_impl(PyObject *module, PyObject *const *a) {
     const char *call = "memcpy_atoa";
     ArrayObject *to, *from;
     size_t to_index, from_index, n;
-    Context *context = pg_as_size(a[4], call, "len", &n) < 0 ? NULL : cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
-    if (take_array(state, a[0], call, "dest", a[1], n, &to, &to_index) < 0) {
+    if (pg_as_size(a[4], call, "len", &n) < 0 || cud_context_ensure(state) < 0 ||
+        take_array(state, a[0], call, "dest", a[1], n, &to, &to_index) < 0) {
         return NULL;
     }
     if (take_array(state, a[2], call, "src", a[3], n, &from, &from_index) < 0) {

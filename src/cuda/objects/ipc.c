@@ -87,13 +87,9 @@ static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     DevicePointer at;
     CUipcMemHandle handle;
     CUresult status = CUDA_SUCCESS;
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
     memset(&handle, 0, sizeof handle);
-    if (cud_device_pointer(state, obj, "mem_get_ipc_handle", "devptr", &at) < 0) {
+    if (cud_context_ensure(state) < 0 ||
+        cud_device_pointer(state, obj, "mem_get_ipc_handle", "devptr", &at) < 0) {
         return NULL;
     }
     if (at.allocation != NULL && cud_allocation_expose(at.allocation, "mem_get_ipc_handle") < 0) {

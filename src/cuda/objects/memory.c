@@ -343,11 +343,9 @@ static PyObject *mem_alloc_pitch_impl(PyObject *module, PyObject *const *a) {
 
 static PyObject *mem_get_info(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     State *state = PyModule_GetState(module);
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
+    if (cud_context_ensure(state) < 0) {
         return NULL;
     }
-    Py_DECREF((PyObject *)context);
     size_t unused = 0, total = 0;
     CUresult status = CUDA_SUCCESS;
     CU_NOGIL(status, cuMemGetInfo, &unused, &total);
@@ -358,15 +356,11 @@ static PyObject *mem_get_info(PyObject *module, PyObject *Py_UNUSED(ignored)) {
 static PyObject *mem_get_address_range(PyObject *module, PyObject *obj) {
     State *state = PyModule_GetState(module);
     DevicePointer at;
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
     CUdeviceptr base = 0;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;
-    if (cud_device_pointer(state, obj, "mem_get_address_range", "ptr", &at) < 0) {
+    if (cud_context_ensure(state) < 0 ||
+        cud_device_pointer(state, obj, "mem_get_address_range", "ptr", &at) < 0) {
         return NULL;
     }
     CU_BESIDE(status, cuMemGetAddressRange, &base, &size, at.ptr);

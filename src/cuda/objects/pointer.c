@@ -320,12 +320,7 @@ static PyObject *PointerHolderBase_as_buffer(PyObject *op, PyObject *const *args
     State *state = ((CudObject *)op)->state;
     const char *call = "PointerHolderBase.as_buffer";
     DevicePointer at;
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
-    }
-    Py_DECREF((PyObject *)context);
-    if (find(state, op, call, "get_pointer()", &at, 0) < 0) {
+    if (cud_context_ensure(state) < 0 || find(state, op, call, "get_pointer()", &at, 0) < 0) {
         return NULL;
     }
     PyObject *view =
