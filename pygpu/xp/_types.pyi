@@ -12,6 +12,7 @@ from pygpu._src.array.array_types import AnyDevice as AnyDevice
 from pygpu._src.array.array_types import GPUArray as GPUArray
 from pygpu._src.array.device import Device as Device
 
+ResultT_co = TypeVar("ResultT_co", covariant=True)
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 ArrayT = TypeVar("ArrayT", bound=GPUArray[Any])
 OtherT = TypeVar("OtherT", bound=GPUArray[Any])
@@ -118,15 +119,19 @@ class Transcendental(Protocol):
         self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Any: ...
 
-class Test(Protocol):
+class OfArray(Protocol[ResultT_co]):
     @overload
     def __call__(
         self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> Bool: ...
+    ) -> ResultT_co: ...
     @overload
     def __call__(
         self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Any: ...
+
+Test: TypeAlias = OfArray[Bool]
+Count: TypeAlias = OfArray[GPUArray[np.uint8]]
+Parts: TypeAlias = OfArray[tuple[GPUArray[Any], GPUArray[Any]]]
 
 class Arithmetic(UfuncMethods, Protocol):
     @overload
@@ -219,7 +224,7 @@ class Bitwise(UfuncMethods, Protocol):
         self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
     ) -> Any: ...
 
-class Comparison(UfuncMethods, Protocol):
+class OfArrays(Protocol[ResultT_co]):
     @overload
     def __call__(
         self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
@@ -227,37 +232,11 @@ class Comparison(UfuncMethods, Protocol):
     @overload
     def __call__(
         self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> Bool: ...
+    ) -> ResultT_co: ...
 
-class Count(Protocol):
-    @overload
-    def __call__(
-        self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> GPUArray[np.uint8]: ...
-    @overload
-    def __call__(
-        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> Any: ...
+class Comparison(UfuncMethods, OfArrays[Bool], Protocol): ...
 
-class Pair(Protocol):
-    @overload
-    def __call__(
-        self, x1: Number, x2: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> Any: ...
-    @overload
-    def __call__(
-        self, x1: Operand, x2: Operand, /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
-
-class Parts(Protocol):
-    @overload
-    def __call__(
-        self, x: GPUArray[Any], /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> tuple[GPUArray[Any], GPUArray[Any]]: ...
-    @overload
-    def __call__(
-        self, x: Number, /, out: Out = None, **options: Unpack[UfuncOptions]
-    ) -> Any: ...
+Pair: TypeAlias = OfArrays[tuple[GPUArray[Any], GPUArray[Any]]]
 
 # ---- transforms
 

@@ -1,59 +1,44 @@
 """The types of pygpu.special's functions, for type checkers alone."""
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from pygpu._src.array.array_types import GPUArray as GPUArray
 
+_ResultT_co = TypeVar("_ResultT_co", covariant=True)
+
 Floating: TypeAlias = GPUArray[np.floating[Any]]
 Operand: TypeAlias = GPUArray[Any] | complex | np.generic | np.ndarray[Any, Any]
 Out: TypeAlias = GPUArray[Any] | tuple[GPUArray[Any]] | None
 
-class Unary(Protocol):
+class OfOne(Protocol[_ResultT_co]):
     """A function of each item."""
     def __call__(
         self, x: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
-    ) -> Floating: ...
+    ) -> _ResultT_co: ...
 
-class Binary(Protocol):
+Unary: TypeAlias = OfOne[Floating]
+Plane: TypeAlias = OfOne[GPUArray[Any]]  # of complex numbers, too
+
+class OfTwo(Protocol[_ResultT_co]):
     """A function of the items of two operands, which are broadcast against each other."""
     def __call__(
         self, a: Operand, b: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
-    ) -> Floating: ...
+    ) -> _ResultT_co: ...
 
-class Plane(Protocol):
-    """A function of each item, of complex numbers too."""
-    def __call__(
-        self, x: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
-    ) -> GPUArray[Any]: ...
+Binary: TypeAlias = OfTwo[Floating]
+PlaneBinary: TypeAlias = OfTwo[GPUArray[Any]]  # of complex numbers, too
 
-class PlaneBinary(Protocol):
-    """A function of the items of two operands, of complex numbers too."""
-    def __call__(
-        self, a: Operand, b: Operand, /, out: Out = None, *, where: Any = True, dtype: Any = None
-    ) -> GPUArray[Any]: ...
-
-class Ternary(Protocol):
+class OfThree(Protocol[_ResultT_co]):
     """A function of the items of three operands."""
     def __call__(
         self, a: Operand, b: Operand, x: Operand, /, out: Out = None, *, where: Any = True,
         dtype: Any = None,
-    ) -> Floating: ...
+    ) -> _ResultT_co: ...
 
-class PlaneTernary(Protocol):
-    """A function of two real parameters and a number, which may be complex."""
-    def __call__(
-        self, a: Operand, b: Operand, z: Operand, /, out: Out = None, *, where: Any = True,
-        dtype: Any = None,
-    ) -> GPUArray[Any]: ...
-
-class PlaneQuaternary(Protocol):
-    """A function of three real parameters and a number, which may be complex."""
-    def __call__(
-        self, a: Operand, b: Operand, c: Operand, z: Operand, /, out: Out = None, *,
-        where: Any = True, dtype: Any = None,
-    ) -> GPUArray[Any]: ...
+Ternary: TypeAlias = OfThree[Floating]
+PlaneTernary: TypeAlias = OfThree[GPUArray[Any]]  # of complex numbers, too
 
 class Pair(Protocol):
     """A function of each item with two results."""
@@ -62,12 +47,15 @@ class Pair(Protocol):
         *, where: Any = True, dtype: Any = None,
     ) -> tuple[Floating, Floating]: ...
 
-class Quaternary(Protocol):
+class OfFour(Protocol[_ResultT_co]):
     """A function of the items of four operands."""
     def __call__(
         self, a: Operand, b: Operand, c: Operand, x: Operand, /, out: Out = None, *,
         where: Any = True, dtype: Any = None,
-    ) -> Floating: ...
+    ) -> _ResultT_co: ...
+
+Quaternary: TypeAlias = OfFour[Floating]
+PlaneQuaternary: TypeAlias = OfFour[GPUArray[Any]]  # of complex numbers, too
 
 class Quadruple(Protocol):
     """A function of the items of two operands with four results."""
