@@ -190,8 +190,8 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
     if isinstance(obj, (list, tuple)) and _has_arrays(obj):
         obj = _fetched(obj)
     if isinstance(obj, int) and not isinstance(obj, bool) and dtype is None:
-        whole = default_dtype("integral", device)
-        dtype = whole if obj <= np.iinfo(whole).max else None  # None: uint64, as in NumPy
+        integral = default_dtype("integral", device)
+        dtype = integral if obj <= np.iinfo(integral).max else None  # None: uint64, as in NumPy
     if isinstance(obj, (np.ndarray, np.generic)) or dtype is not None:
         return np.asarray(obj, None if dtype is None else dtypes.native(dtype))
     host = np.asarray(obj)
@@ -665,12 +665,12 @@ def arange(
             raise TypeError(f"arange: real numbers are needed, not {type(x).__name__}")
     if step == 0:
         raise ValueError("arange: step must not be 0")
-    whole = all(isinstance(x, (int, np.integer)) for x in (start, stop, step))
+    integral = all(isinstance(x, (int, np.integer)) for x in (start, stop, step))
     if dtype is None:
-        kind = default_dtype("integral" if whole else "real floating", where)
+        kind = default_dtype("integral" if integral else "real floating", where)
     else:
         kind = dtypes.native(dtype)
-    if whole:  # exactly: the quotient of large integers would be rounded
+    if integral:  # exactly: the quotient of large integers would be rounded
         n = len(range(int(start), int(stop), int(step)))
     else:
         steps = (stop - start) / step

@@ -131,7 +131,7 @@ PyObject *arr_richcompare(PyObject *a, PyObject *b, int op) {
         return NULL;
     }
     PyErr_Clear();
-    int own = dtype != NULL && dtype != Py_None; /* the kernels in the table return bool */
+    int has_dtype = dtype != NULL && dtype != Py_None; /* the kernels in the table return bool */
     Py_XDECREF(dtype);
-    return own ? slow(ops[op], NULL, a, b) : binary(ops[op], a, b);
+    return has_dtype ? slow(ops[op], NULL, a, b) : binary(ops[op], a, b);
 }

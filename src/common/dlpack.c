@@ -66,12 +66,12 @@ PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*on_r
     if (self == NULL) {
         return PyErr_NoMemory();
     }
-    DLTensor own = *tensor;
-    own.shape = self->dims;
-    own.strides = self->dims + n;
+    DLTensor copy = *tensor;
+    copy.shape = self->dims;
+    copy.strides = self->dims + n;
     for (size_t axis = 0; axis < n; axis++) {
-        own.shape[axis] = tensor->shape[axis];
-        own.strides[axis] = tensor->strides[axis];
+        copy.shape[axis] = tensor->shape[axis];
+        copy.strides[axis] = tensor->strides[axis];
     }
     PyObject *capsule;
     if (versioned) {
@@ -81,11 +81,11 @@ PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*on_r
         made->manager = self;
         made->deleter = delete_versioned;
         made->flags = flags;
-        made->tensor = own;
+        made->tensor = copy;
         capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
     } else {
         DLManagedTensor *made = &self->as.plain;
-        made->tensor = own;
+        made->tensor = copy;
         made->manager = self;
         made->deleter = delete_plain;
         capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);

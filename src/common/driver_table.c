@@ -55,14 +55,14 @@ void pg_driver_take(PgDriver *self, void *opened, PyObject *path, int version) {
 
 int pg_driver_find(PgDriver *self, const char *extension, PyObject *loader, const char *function) {
     PyObject *done = NULL;
-    PyObject *own = PyImport_ImportModule(extension);
-    if (own != NULL && loader != NULL && self->library == NULL) {
-        done = PyObject_CallMethod(loader, function, "O", own);
+    PyObject *module = PyImport_ImportModule(extension);
+    if (module != NULL && loader != NULL && self->library == NULL) {
+        done = PyObject_CallMethod(loader, function, "O", module);
         if (done != NULL && self->library == NULL) {
             PyErr_Format(PyExc_SystemError, "%s() returned without a library", function);
         }
     }
-    Py_XDECREF(own);
+    Py_XDECREF(module);
     Py_XDECREF(loader);
     Py_XDECREF(done);
     return self->library != NULL ? 0 : -1;

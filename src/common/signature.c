@@ -8,25 +8,26 @@ enum { POSITIONAL_ONLY = 0, VAR_POSITIONAL = 2, KEYWORD_ONLY = 3 }; /* inspect._
  * identifier. */
 static int add(PyObject *list, PyObject *make, PyObject *taken, PyObject *name, int kind,
                PyObject *annotation, PyObject *standard) {
-    PyObject *iskeyword = NULL, *module = PyImport_ImportModule("keyword"), *own = Py_NewRef(name);
+    PyObject *iskeyword = NULL, *module = PyImport_ImportModule("keyword"),
+             *unique = Py_NewRef(name);
     int result = -1, again = module == NULL ? -1 : 1;
     if (module != NULL && (iskeyword = PyObject_GetAttrString(module, "iskeyword")) == NULL) {
         again = -1;
     }
-    while (again == 1 && own != NULL) {
-        PyObject *reserved = PyObject_CallOneArg(iskeyword, own);
+    while (again == 1 && unique != NULL) {
+        PyObject *reserved = PyObject_CallOneArg(iskeyword, unique);
         again = reserved == NULL ? -1 : PyObject_IsTrue(reserved);
         Py_XDECREF(reserved);
         if (again == 0) {
-            again = PySet_Contains(taken, own);
+            again = PySet_Contains(taken, unique);
         }
         if (again == 1) {
-            Py_SETREF(own, PyUnicode_FromFormat("%U_", own));
+            Py_SETREF(unique, PyUnicode_FromFormat("%U_", unique));
         }
     }
-    PyObject *args = again == 0 && own != NULL ? Py_BuildValue("(Oi)", own, kind) : NULL;
+    PyObject *args = again == 0 && unique != NULL ? Py_BuildValue("(Oi)", unique, kind) : NULL;
     PyObject *kwargs = args != NULL ? PyDict_New() : NULL, *parameter = NULL;
-    if (kwargs != NULL && PySet_Add(taken, own) == 0 &&
+    if (kwargs != NULL && PySet_Add(taken, unique) == 0 &&
         (annotation == NULL || PyDict_SetItemString(kwargs, "annotation", annotation) == 0) &&
         (standard == NULL || PyDict_SetItemString(kwargs, "default", standard) == 0)) {
         parameter = PyObject_Call(make, args, kwargs);
@@ -37,7 +38,7 @@ static int add(PyObject *list, PyObject *make, PyObject *taken, PyObject *name, 
     Py_XDECREF(parameter);
     Py_XDECREF(kwargs);
     Py_XDECREF(args);
-    Py_XDECREF(own);
+    Py_XDECREF(unique);
     Py_XDECREF(iskeyword);
     Py_XDECREF(module);
     return result;
@@ -201,12 +202,12 @@ static PyType_Spec SignatureOf_spec = {.name = "pygpu._SignatureOf",
                                                 Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 int pg_add_signature(PyTypeObject *type, getter make) {
-    PyObject *own = PyType_FromSpec(&SignatureOf_spec);
-    if (own == NULL) {
+    PyObject *cls = PyType_FromSpec(&SignatureOf_spec);
+    if (cls == NULL) {
         return -1;
     }
-    SignatureOf *self = (SignatureOf *)((PyTypeObject *)own)->tp_alloc((PyTypeObject *)own, 0);
-    Py_DECREF(own); /* the type now owns it */
+    SignatureOf *self = (SignatureOf *)((PyTypeObject *)cls)->tp_alloc((PyTypeObject *)cls, 0);
+    Py_DECREF(cls); /* the type now owns it */
     if (self == NULL) {
         return -1;
     }

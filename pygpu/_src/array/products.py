@@ -201,17 +201,19 @@ def _matrices(a: Any, b: Any, out: Any) -> _Matrices:
     return of.turned() if down and (down < right or not right) else of
 
 
-def _by_k(own: tuple[int, int], length: int, k: int) -> bool:
+def _by_k(strides: tuple[int, int], length: int, k: int) -> bool:
     """Whether an operand's items are adjacent along the summed axis rather than the result's."""
-    across, along = (abs(s) if n > 1 else 1 << 62 for s, n in zip(own, (length, k), strict=True))
+    across, along = (
+        abs(s) if n > 1 else 1 << 62 for s, n in zip(strides, (length, k), strict=True)
+    )
     return along < across if along and across else not across
 
 
-def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Tile) -> Side:
+def _side(x: Any, length: int, strides: tuple[int, int], k: int, wide: int, tile: Tile) -> Side:
     """Return how to read an operand whose tiles are *wide* items along the result's axis."""
     size = x.itemsize
-    by_k = _by_k(own, length, k)
-    together, stride, most = (k, own[1], tile.deep) if by_k else (length, own[0], wide)
+    by_k = _by_k(strides, length, k)
+    together, stride, most = (k, strides[1], tile.deep) if by_k else (length, strides[0], wide)
     vector = max(16 // size, 1) if stride == size else 1
     most = min(most, max(wide * tile.deep // tile.group, 1))
     while vector > most or together % vector:
@@ -219,8 +221,8 @@ def _side(x: Any, length: int, own: tuple[int, int], k: int, wide: int, tile: Ti
     return Side(by_k, vector)
 
 
-def _exceeds_int32(own: tuple[int, int], wide: int, deep: int) -> bool:
-    return abs(own[0]) * wide + abs(own[1]) * deep >= 1 << 31
+def _exceeds_int32(strides: tuple[int, int], wide: int, deep: int) -> bool:
+    return abs(strides[0]) * wide + abs(strides[1]) * deep >= 1 << 31
 
 
 def product(a: Any, b: Any, number: DType, out: Any) -> Again:

@@ -67,11 +67,11 @@ def _part(array: Any, n: int) -> Any:
     return array if array.size == n else array._view((n,), None, array.offset)
 
 
-def _result(whole: Any, shape: tuple[int, ...]) -> Any:
+def _result(array: Any, shape: tuple[int, ...]) -> Any:
     """Return the first items of a larger array, as a result."""
-    if whole.shape == shape:
-        return whole
-    return primitives.result(whole, whole._view(shape, None, whole.offset))
+    if array.shape == shape:
+        return array
+    return primitives.result(array, array._view(shape, None, array.offset))
 
 
 def gather(mask: Any, x: Any) -> Any:
@@ -178,11 +178,11 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     part = _part(out, high + 1)
     if high + 1 >= minlength:
         return part._copy(order="C")  # a copy does not keep the larger memory
-    whole = primitives.empty(x, (minlength,), out.dtype).fill(0)
-    head = _part(whole, high + 1)
+    counts = primitives.empty(x, (minlength,), out.dtype).fill(0)
+    head = _part(counts, high + 1)
     head._copy_from(part)
-    primitives.changed(whole, head)
-    return whole
+    primitives.changed(counts, head)
+    return counts
 
 
 def histogram(x: Any, edges: Any) -> Any:

@@ -232,19 +232,19 @@ class _Writer:
         if not length:
             raise _Unsuited
         kept = [i for a, i in enumerate(index) if not keep or a not in axes]
-        whole: list[Any] = [None] * len(shape)
+        full_index: list[Any] = [None] * len(shape)
         for a in range(len(shape)):
             if a not in axes:
-                whole[a] = kept.pop(0)
+                full_index[a] = kept.pop(0)
         operation, number = self._operation(node_id)
         store = fused_nests.store(operation, number, name, length, ddof)
         if length <= SMALL:
-            return self._small(child, whole, axes, number, name, store, where)
+            return self._small(child, full_index, axes, number, name, store, where)
         if where == 1 or len(axes) != 1 or self.length not in (0, length):
             raise _Unsuited
         self.length = length
-        whole[axes[0]] = "j"
-        variable, _ = self.value(child, tuple(whole), 1)
+        full_index[axes[0]] = "j"
+        variable, _ = self.value(child, tuple(full_index), 1)
         self.sums.append(fused_nests.Sum(number, name, variable))
         if (
             len(self.sums) > _MOST_SUMS
@@ -257,7 +257,7 @@ class _Writer:
     def _small(
         self,
         child: int,
-        whole: list[Any],
+        full_index: list[Any],
         axes: tuple[int, ...],
         number: int,
         name: str,
@@ -269,8 +269,8 @@ class _Writer:
         lines = [f"{p}_acc acc_{name} = {p}_none();"]
         for i, combination in enumerate(itertools.product(*(range(shape[a]) for a in axes))):
             for a, k in zip(axes, combination, strict=True):
-                whole[a] = k
-            variable, its = self.value(child, tuple(whole), where)
+                full_index[a] = k
+            variable, its = self.value(child, tuple(full_index), where)
             at = max(at, its)
             lines.append(f"acc_{name} = {p}_item(acc_{name}, {variable}, {i});")
         return self._put_small([*lines, store], at, where, name)

@@ -406,16 +406,16 @@ def parse(text: Any) -> Signature:
     raise TypeError(f"signature {text!r}: the types of parameters are missing: {text}(...)")
 
 
-def _read(text: str, whole: str) -> Any:
+def _read(text: str, signature: str) -> Any:
     source = text.strip().replace("->", "@")
     try:
         tree = ast.parse(source, mode="eval").body
     except SyntaxError as error:
-        raise TypeError(f"signature {whole!r}: {error.msg}") from None
-    return _node(tree, whole)
+        raise TypeError(f"signature {signature!r}: {error.msg}") from None
+    return _node(tree, signature)
 
 
-def _node(node: ast.expr, whole: str) -> Any:
+def _node(node: ast.expr, signature: str) -> Any:
     """Return the meaning of an expression in a signature."""
     if isinstance(node, ast.Name):
         code = _NAMES.get(node.id)
@@ -426,78 +426,79 @@ def _node(node: ast.expr, whole: str) -> Any:
         if node.id in dtypes.ML_CODES:
             return narrow(node.id)
         raise TypeError(
-            f"signature {whole!r}: there is no type {node.id!r}; numbers are int8 to int64, uint8 "
-            "to uint64, float16 to float64, complex64, complex128 and boolean"
+            f"signature {signature!r}: there is no type {node.id!r}; numbers are int8 to int64, "
+            "uint8 to uint64, float16 to float64, complex64, complex128 and boolean"
         )
     if isinstance(node, ast.Constant) and node.value is None:
         return void
     if isinstance(node, ast.Attribute):  # types.float32, np.float32
-        return _node(ast.Name(node.attr), whole)
+        return _node(ast.Name(node.attr), signature)
     if isinstance(node, ast.Tuple):
-        return TupleType(_node(item, whole) for item in node.elts)
+        return TupleType(_node(item, signature) for item in node.elts)
     if isinstance(node, ast.Subscript):
-        base = _node(node.value, whole)
+        base = _node(node.value, signature)
         if not isinstance(base, ScalarType):
-            raise TypeError(f"signature {whole!r}: arrays are of numbers, not of {base!r}")
+            raise TypeError(f"signature {signature!r}: arrays are of numbers, not of {base!r}")
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return base[tuple(_slice(item, whole) for item in items)]
+        return base[tuple(_slice(item, signature) for item in items)]
     if isinstance(node, ast.Call) and not node.keywords:
         if isinstance(node.func, ast.Name) and node.func.id in _SEVERAL:
-            return _tuple(node, whole)
+            return _tuple(node, signature)
         if isinstance(node.func, ast.Name) and node.func.id == "CPointer" and len(node.args) == 1:
-            return PointerType(_node(node.args[0], whole))
+            return PointerType(_node(node.args[0], signature))
         if isinstance(node.func, ast.Name) and node.func.id == "Array":
-            return _array(node, whole)
-        head = _node(node.func, whole)
-        args = tuple(_node(item, whole) for item in node.args)
+            return _array(node, signature)
+        head = _node(node.func, signature)
+        args = tuple(_node(item, signature) for item in node.args)
         if isinstance(head, (Signature, ArrayType)) or any(
             isinstance(a, (Signature, TupleType, Void)) for a in args
         ):
             raise TypeError(
-                f"signature {whole!r}: parameters are numbers or arrays, results numbers"
+                f"signature {signature!r}: parameters are numbers or arrays, results numbers"
             )
         return Signature(head, args)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):  # (args) -> result
-        left, right = _node(node.left, whole), _node(node.right, whole)
+        left, right = _node(node.left, signature), _node(node.right, signature)
         return Signature(right, left.items if isinstance(left, TupleType) else (left,))
-    raise TypeError(f"signature {whole!r}: {ast.unparse(node)!r} is not a type")
+    raise TypeError(f"signature {signature!r}: {ast.unparse(node)!r} is not a type")
 
 
-def _array(node: ast.Call, whole: str) -> ArrayType:
+def _array(node: ast.Call, signature: str) -> ArrayType:
     """Return the type that Numba writes ``Array(float32, 2, "C")``."""
     values = [item.value for item in node.args[1:] if isinstance(item, ast.Constant)]
     if len(node.args) == 3 and len(values) == 2:
-        base, (ndim, layout) = _node(node.args[0], whole), values
+        base, (ndim, layout) = _node(node.args[0], signature), values
         if isinstance(base, ScalarType) and isinstance(ndim, int) and layout in ("A", "C", "F"):
             return ArrayType(base, ndim, layout)
     raise TypeError(
-        f"signature {whole!r}: {ast.unparse(node)} is not a type; an array is Array(dtype, number "
-        "of axes, 'A', 'C' or 'F')"
+        f"signature {signature!r}: {ast.unparse(node)} is not a type; an array is Array(dtype, "
+        "number of axes, 'A', 'C' or 'F')"
     )
 
 
-def _tuple(node: ast.Call, whole: str) -> TupleType:
+def _tuple(node: ast.Call, signature: str) -> TupleType:
     name: Any = node.func
     args = node.args
     if name.id == "Tuple" and len(args) == 1 and isinstance(args[0], (ast.Tuple, ast.List)):
-        return TupleType(_node(item, whole) for item in args[0].elts)
+        return TupleType(_node(item, signature) for item in args[0].elts)
     if name.id == "UniTuple" and len(args) == 2 and isinstance(args[1], ast.Constant):
         count = args[1].value
         if isinstance(count, int) and count > 0:
-            return TupleType([_node(args[0], whole)] * count)
+            return TupleType([_node(args[0], signature)] * count)
     raise TypeError(
-        f"signature {whole!r}: several results are Tuple((float64, int32)) or UniTuple(float64, 2)"
+        f"signature {signature!r}: several results are Tuple((float64, int32)) or "
+        "UniTuple(float64, 2)"
     )
 
 
-def _slice(node: ast.expr, whole: str) -> slice:
+def _slice(node: ast.expr, signature: str) -> slice:
     if isinstance(node, ast.Slice) and node.lower is None and node.upper is None:
         step = node.step
         if step is None:
             return slice(None)
         if isinstance(step, ast.Constant) and step.value == 1:
             return slice(None, None, 1)
-    raise TypeError(f"signature {whole!r}: an axis of an array is ':' or '::1'")
+    raise TypeError(f"signature {signature!r}: an axis of an array is ':' or '::1'")
 
 
 def signatures(given: Any, call: str) -> list[Signature]:
@@ -545,12 +546,12 @@ def layout_of(text: str, call: str = "guvectorize") -> tuple[list[Any], list[Any
     return found[0], found[1] if len(sides) == 2 else []
 
 
-def _side(side: str, whole: str, call: str) -> list[Any]:
+def _side(side: str, layout: str, call: str) -> list[Any]:
     if not side:
         return []
     if not (side.startswith("(") and side.endswith(")")):
         raise ValueError(
-            f"{call}: layout {whole!r}: bad token in signature: {side!r} is not a list of axes "
+            f"{call}: layout {layout!r}: bad token in signature: {side!r} is not a list of axes "
             "such as '(n),(n,m)'"
         )
     found = []
@@ -563,7 +564,7 @@ def _side(side: str, whole: str, call: str) -> list[Any]:
                 names.append(name)
             else:
                 raise ValueError(
-                    f"{call}: layout {whole!r}: bad token in signature: {name!r} is not the name "
+                    f"{call}: layout {layout!r}: bad token in signature: {name!r} is not the name "
                     "of a dimension"
                 )
         found.append(tuple(names))

@@ -40,10 +40,10 @@ def escape(words: str) -> str:
     return html.escape(words)
 
 
-def _ticks(whole: float) -> list[float]:
-    step = 10.0 ** math.floor(math.log10(whole / 4))
-    step *= next(k for k in (1, 2, 5, 10) if whole / (step * k) <= 8)
-    return [k * step for k in range(int(whole / step) + 1)]
+def _ticks(duration: float) -> list[float]:
+    step = 10.0 ** math.floor(math.log10(duration / 4))
+    step *= next(k for k in (1, 2, 5, 10) if duration / (step * k) <= 8)
+    return [k * step for k in range(int(duration / step) + 1)]
 
 
 def _bars(lane: Lane, top: int, scale: float) -> list[str]:
@@ -71,17 +71,17 @@ def _bars(lane: Lane, top: int, scale: float) -> list[str]:
     return made
 
 
-def svg(lanes: list[Lane], whole: float) -> str:
-    """Draw *whole* seconds."""
-    whole = whole if whole > 0 else 1e-6
-    scale = (_WIDTH - _LEFT - 10) / whole
+def svg(lanes: list[Lane], duration: float) -> str:
+    """Draw *duration* seconds."""
+    duration = duration if duration > 0 else 1e-6
+    scale = (_WIDTH - _LEFT - 10) / duration
     height = _AXIS + _LANE * len(lanes) + 24
     made = [
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{_WIDTH}' height='{height}' "
         f"viewBox='0 0 {_WIDTH} {height}' font-family='sans-serif' font-size='11'>",
         f"<rect width='{_WIDTH}' height='{height}' fill='white'/>",
     ]
-    for tick in _ticks(whole):
+    for tick in _ticks(duration):
         x = _LEFT + tick * scale
         made.append(f"<path d='M{x:.2f} {_AXIS}V{height - 24}' stroke='#e4e4e4'/>")
         label = "0" if tick == 0 else text.seconds(tick)

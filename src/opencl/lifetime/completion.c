@@ -146,8 +146,8 @@ static void add_outstanding(Pending *record) {
  * back meanwhile. The lock must not be held during the driver's query, because the driver may hold
  * a lock of its own while it calls push(). */
 static void collect_silent(void) {
-    Pending *few[64], **all = few;
-    size_t n = 0, room = sizeof few / sizeof few[0];
+    Pending *on_stack[64], **all = on_stack;
+    size_t n = 0, room = sizeof on_stack / sizeof on_stack[0];
     pthread_mutex_lock(&lock);
     for (Pending *record = outstanding; record != NULL; record = record->later) {
         n++;
@@ -155,7 +155,7 @@ static void collect_silent(void) {
     if (n > room && (all = PyMem_RawMalloc(n * sizeof *all)) != NULL) {
         room = n;
     } else {
-        all = few; /* out of memory: handle the first ones, which makes room for the others */
+        all = on_stack; /* out of memory: handle the first ones, which makes room for the others */
     }
     n = 0;
     for (Pending *record = outstanding; record != NULL && n < room; record = record->later) {
@@ -177,7 +177,7 @@ static void collect_silent(void) {
         }
         pthread_mutex_unlock(&lock);
     }
-    if (all != few) {
+    if (all != on_stack) {
         PyMem_RawFree(all);
     }
 }

@@ -258,13 +258,13 @@ static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     cl_program program = self->program;
     self->program = made->program;
     made->program = program;
-    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info, &self->options,
-                        &self->checks};
+    PyObject **fields[] = {(PyObject **)&self->context, &self->source, &self->arg_info,
+                           &self->options, &self->checks};
     PyObject **other[] = {(PyObject **)&made->context, &made->source, &made->arg_info,
                           &made->options, &made->checks};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        PyObject *old = *own[i];
-        *own[i] = *other[i];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        PyObject *old = *fields[i];
+        *fields[i] = *other[i];
         *other[i] = old;
     }
     self->kind = made->kind;

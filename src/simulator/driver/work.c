@@ -19,9 +19,9 @@ _Thread_local bool sim_in_callback;
 
 static CUresult run_kernel(SimWork *work, SimOrigin origin, SimError *error) {
     SimFunction *function = work->kernel.function;
-    void *few[64], **params = few;
+    void *on_stack[64], **params = on_stack;
     unsigned char *bytes = work->kernel.more != NULL ? work->kernel.more : work->kernel.params;
-    if (function->n_params > (int)COUNT(few)) {
+    if (function->n_params > (int)COUNT(on_stack)) {
         params = malloc(sizeof(*params) * (size_t)function->n_params);
         if (params == NULL) {
             (void)snprintf(error->text, sizeof(error->text), "the machine has no memory left");
@@ -39,7 +39,7 @@ static CUresult run_kernel(SimWork *work, SimOrigin origin, SimError *error) {
                         .params = params,
                         .origin = origin};
     CUresult status = sim_exec(function->kernel, &launch, error);
-    if (params != few) {
+    if (params != on_stack) {
         free(params);
     }
     return status;

@@ -52,13 +52,13 @@ def _orthogonalize(z: Any, rows: int, width: int) -> None:
         Launch(
             group,
             "lin_column_pairs",
-            lambda: text.column_pairs_source(group, width, whole),  # noqa: B023
+            lambda: text.column_pairs_source(group, width, within),  # noqa: B023
             -(-pairs // group.warps),
             [grams],
             [turns, cosines],
-            whole,
+            within,
         )
-        for whole in (True, False)
+        for within in (True, False)
     )
     turn = Launch(
         team,
@@ -114,11 +114,11 @@ def _completed(u: Any, rank: int) -> Any:
     n = u.shape[0]
     rng = np.random.default_rng(0)
     other = rng.standard_normal((n, n - rank)).astype(u.dtype)
-    whole = u._copy()
-    whole[:, rank:] = primitives.as_array(u, other)
-    q = blocked.qr(whole, "reduced")[0]
-    whole[:, rank:] = q[:, rank:]
-    return whole
+    completed = u._copy()
+    completed[:, rank:] = primitives.as_array(u, other)
+    q = blocked.qr(completed, "reduced")[0]
+    completed[:, rank:] = q[:, rank:]
+    return completed
 
 
 def _refined(a: Any, u: Any, v: Any) -> tuple[Any, Any, Any]:

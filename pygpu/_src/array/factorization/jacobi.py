@@ -91,13 +91,13 @@ def _rotate(x: Any, z: Any, vectors: bool, width: int) -> None:
         Launch(
             group,
             "lin_pairs",
-            lambda: text.pairs_source(group, width, whole),  # noqa: B023
+            lambda: text.pairs_source(group, width, within),  # noqa: B023
             groups,
             [],
             [x, turns],
-            whole,
+            within,
         )
-        for whole in (True, False)
+        for within in (True, False)
     )
     team = Group(code, text.GROUP, items, 0, True)
     above = pairs * (pairs - 1) // 2
@@ -144,9 +144,9 @@ def _one(a: Any, upper: bool, vectors: bool) -> tuple[Any, Any]:
         return values, lost
     power = scaling(a, most)
     x, z = _hermitian(a, upper, power, size)
-    whole = x._copy()._view((n, n), x.strides, 0)
+    matrix = x._copy()._view((n, n), x.strides, 0)
     _rotate(x, z, True, width)
-    values, z = _refined(whole, primitives.c_order(z._view((n, n), z.strides, z.offset)), vectors)
+    values, z = _refined(matrix, primitives.c_order(z._view((n, n), z.strides, z.offset)), vectors)
     order = argsort(values)
     values = values.take(order) * values.dtype.type(2.0**-power)
     return values, z.take(order, 1) if vectors else None

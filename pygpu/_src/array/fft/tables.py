@@ -18,14 +18,17 @@ _TURN = 8 * np.arctan(np.longdouble(1))
 def roots(m: np.ndarray, n: int) -> np.ndarray:
     """Return exp(-2 pi i m / n) for integers m."""
     m = np.asarray(m, np.int64) % n
-    whole = np.full(m.shape, n, np.int64)
+    denominator = np.full(m.shape, n, np.int64)
     flip = 2 * m > n
     m = np.where(flip, n - m, m)
     left = 4 * m > n
-    m, whole = np.where(left, n - 2 * m, m), np.where(left, 2 * n, whole)
-    swap = 8 * m > whole
-    m, whole = np.where(swap, whole - 4 * m, m), np.where(swap, 4 * whole, whole)
-    angle = _TURN * m.astype(np.longdouble) / whole.astype(np.longdouble)
+    m, denominator = np.where(left, n - 2 * m, m), np.where(left, 2 * n, denominator)
+    swap = 8 * m > denominator
+    m, denominator = (
+        np.where(swap, denominator - 4 * m, m),
+        np.where(swap, 4 * denominator, denominator),
+    )
+    angle = _TURN * m.astype(np.longdouble) / denominator.astype(np.longdouble)
     c, s = np.cos(angle), np.sin(angle)
     c, s = np.where(swap, s, c), np.where(swap, c, s)
     value: np.ndarray = np.where(left, -c, c) + 1j * np.where(flip, s, -s)

@@ -160,9 +160,9 @@ def _pair(does: _Work, a: int, x: str, b: int, y: str, keep: set[str]) -> tuple[
 
     def arranged(k: int, labels: str, order: list[str], shape: Shape) -> int:
         k = does.transpose(k, [labels.index(c) for c in order])
-        whole, view = tuple(sizes[c] for c in order), does.arrays[k]
-        strides = layout.broadcast_strides(view.shape, view.strides, whole)
-        return does.reshape(does.view(k, whole, strides), shape)
+        full_shape, view = tuple(sizes[c] for c in order), does.arrays[k]
+        strides = layout.broadcast_strides(view.shape, view.strides, full_shape)
+        return does.reshape(does.view(k, full_shape, strides), shape)
 
     def count(labels: list[str]) -> int:
         return prod(sizes[c] for c in labels)

@@ -470,15 +470,15 @@ def eye_into(array: Any, k: int = 0) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _linspace_operation(dtype: np.dtype[Any], whole: bool, last: bool) -> elementwise.Operation:
+def _linspace_operation(dtype: np.dtype[Any], zero_step: bool, last: bool) -> elementwise.Operation:
     kind = dtypes.compute_type(dtype)
-    if whole:  # the step underflowed to 0: divide later
+    if zero_step:  # the step underflowed to 0: divide later
         value = f"(({kind})i / x3) * x1 + x0"
     else:
         value = f"({kind})i * x1 + x0"
     body = f"y0 = {value};" + (" if (i == (pg_i64)x3 && i > 0) { y0 = x2; }" if last else "")
     return elementwise.Operation(
-        f"linspace {whole} {last}", (dtype,) * 4, (dtype,), body, index=True
+        f"linspace {zero_step} {last}", (dtype,) * 4, (dtype,), body, index=True
     )
 
 
@@ -493,15 +493,15 @@ def linspace_into(array: Any, start: float, stop: float, endpoint: bool = True) 
     with np.errstate(all="ignore"):
         delta = number(stop) - number(start)
         step = delta / number(parts)
-    whole = bool(step == 0)
-    operation = _linspace_operation(wide, whole, endpoint and n > 1)
+    zero_step = bool(step == 0)
+    operation = _linspace_operation(wide, zero_step, endpoint and n > 1)
     target = array
     if array.dtype.kind in "iub":
         target = primitives.empty(array, array.shape, wide)
     elementwise.run(
         operation,
         [target],
-        [number(start), delta if whole else step, number(stop), number(parts)],
+        [number(start), delta if zero_step else step, number(stop), number(parts)],
         array.shape,
     )
     if target is not array:

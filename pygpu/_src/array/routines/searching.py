@@ -201,8 +201,10 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
     if isinstance(condlist, GPUArray):
-        whole: Any = condlist
-        condlist = list(manipulation.unstack(whole)) if whole.ndim > x.ndim else [whole]
+        conditions: Any = condlist
+        condlist = (
+            list(manipulation.unstack(conditions)) if conditions.ndim > x.ndim else [conditions]
+        )
     elif not isinstance(condlist, (list, tuple)) or isinstance(condlist[0], (bool, np.bool_)):
         condlist = [condlist]
     conditions = [primitives.astype(_on_device(x, c), np.dtype(np.bool_)) for c in condlist]
@@ -501,9 +503,9 @@ def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: A
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     part = results[0].shape
-    whole = joining.stack(results).reshape((*shape, *part))
-    new_axes = tuple(range(len(shape), whole.ndim))
-    return manipulation.moveaxis(whole, new_axes, tuple(axis + k for k in range(len(part))))
+    stacked = joining.stack(results).reshape((*shape, *part))
+    new_axes = tuple(range(len(shape), stacked.ndim))
+    return manipulation.moveaxis(stacked, new_axes, tuple(axis + k for k in range(len(part))))
 
 
 # ---- queries

@@ -56,14 +56,14 @@ def about_mean(
 
 
 def sorted_rows(
-    call: str, a: Any, axis: Any, whole: bool = False, kinds: str = "fiub"
+    call: str, a: Any, axis: Any, keep_integers: bool = False, kinds: str = "fiub"
 ) -> tuple[Any, tuple[int, ...]]:
-    """Return sorted items with the reduced axes first, as one axis; and these axes. whole: keep
-    integers."""
+    """Return sorted items with the reduced axes first, as one axis; and these axes. Integers become
+    floating-point numbers unless *keep_integers*."""
     if a.dtype.kind not in kinds:
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
     axes = layout.normalize_axes(axis, a.ndim, call)
-    if a.dtype.kind in "iub" and not whole:
+    if a.dtype.kind in "iub" and not keep_integers:
         a = a.astype(np.float64 if a.backend.limits.fp64 else np.float32)
     rest = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(a.shape[k] for k in rest)
@@ -183,10 +183,10 @@ def quantile(
     elif method == "linear" and given.kind == "f":
         wanted = wanted.astype(np.float64)
     check_shares(wanted)
-    whole = gives_items(method) or (method == "linear" and wanted.dtype.kind in "iub")
-    rows, axes = sorted_rows("quantile", a, axis, whole, "fiubmM")
+    keep_integers = gives_items(method) or (method == "linear" and wanted.dtype.kind in "iub")
+    rows, axes = sorted_rows("quantile", a, axis, keep_integers, "fiubmM")
     if (
-        not number and not whole and not dtypes.is_date(rows.dtype)
+        not number and not keep_integers and not dtypes.is_date(rows.dtype)
     ):  # the dtypes of arrays and lists count for the result's
         own = a.dtype if a.dtype.kind in "iu" and given.kind == "f" else rows.dtype
         rows = primitives.astype(rows, np.result_type(own, given))

@@ -76,14 +76,14 @@ def _body(text: str, group: Group) -> str:
     return text.replace("$teams", str(group.warps)).replace("$store_vectors", _STORE_VECTORS)
 
 
-def pairs_source(group: Group, width: int, whole: bool) -> str:
-    """``lin_pairs``: one sweep for each pair of blocks of a round; whole: also within the blocks.
+def pairs_source(group: Group, width: int, within: bool) -> str:
+    """``lin_pairs``: one sweep for each pair of blocks of a round; within: also within the blocks.
     turns: the vectors of each pair."""
     local = [f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
     writes = ["lin_t x", "lin_t turns"]
     numbers = ["round", "size"]
     body = _body(_PAIRS, group)
-    text = prelude(group) + _block_rows(group, width) + jacobi_text(group, True, halves=not whole)
+    text = prelude(group) + _block_rows(group, width) + jacobi_text(group, True, halves=not within)
     return text + kernel(group, "lin_pairs", [], writes, numbers, local, body)
 
 
@@ -239,16 +239,16 @@ $store_vectors
     }"""
 
 
-def column_pairs_source(group: Group, width: int, whole: bool) -> str:
+def column_pairs_source(group: Group, width: int, within: bool) -> str:
     """``lin_column_pairs``: rotations, by one sweep, that make the columns of each pair of blocks
-    more orthogonal; whole: also those within a block. cosines: the largest one of each pair before."""
+    more orthogonal; within: also those within a block. cosines: the largest one of each pair before."""
     n = 2 * width
     local = [f"lin_r squares[{n}]", f"lin_r hs[{width}]", f"lin_t ss[{width}]"]
     body = _body(_COLUMN_PAIRS, group)
     # Squared norms of columns that are nothing beside the largest item.
     nothing = "#define LIN_NOTHING (LIN_EPS * LIN_EPS / (lin_r)256)\n"
     text = prelude(group) + _block_rows(group, width) + nothing
-    text += jacobi_text(group, True, relative=True, halves=not whole)
+    text += jacobi_text(group, True, relative=True, halves=not within)
     writes, numbers = ["lin_t turns", "lin_r cosines"], ["round", "parts"]
     return text + kernel(group, "lin_column_pairs", ["lin_t grams"], writes, numbers, local, body)
 

@@ -243,11 +243,11 @@ def _together(tile: Tile, acc: DType) -> int:
 def _fetch(a: _Operand, b: _Operand, deep: int) -> str:
     """Load both operands' next step: all of it by vectors, if they are aligned and it is not the
     last one, or item by item."""
-    whole, sides = f"left >= {deep}", (a, b)
+    condition, sides = f"left >= {deep}", (a, b)
     vectors = [x for x in sides if x.side.vector > 1]
-    whole = " && ".join([whole, *(f"{x.name}_wide" for x in vectors)])
+    condition = " && ".join([condition, *(f"{x.name}_wide" for x in vectors)])
     fast = " ".join(x.fetch("wide" if x in vectors else "single") for x in sides)
-    return f"if ({whole}) {{ {fast} }} else {{ {a.fetch('rest')} {b.fetch('rest')} }}"
+    return f"if ({condition}) {{ {fast} }} else {{ {a.fetch('rest')} {b.fetch('rest')} }}"
 
 
 def _store(kinds: Kinds, vector: int, width: int) -> str:

@@ -373,17 +373,17 @@ REAL sp_jy(REAL nu, REAL x, int want_y)
 REAL sp_jv(REAL nu, REAL x)
 {
     REAL a = fabs(nu), s = 1.0, value;
-    int whole = nu == floor(nu);
-    if (isnan(nu) || isnan(x) || isinf(nu) || (x < 0.0 && !whole))
+    int is_integer = nu == floor(nu);
+    if (isnan(nu) || isnan(x) || isinf(nu) || (x < 0.0 && !is_integer))
         return NAN_;
     if (x < 0.0 && fmod(a, 2.0) != 0.0)
         s = -1.0;
     x = fabs(x);
     if (x == 0.0)
-        return nu == 0.0 ? 1.0 : nu > 0.0 || whole ? 0.0 : sp_gammasgn(nu + 1.0) * INF;
+        return nu == 0.0 ? 1.0 : nu > 0.0 || is_integer ? 0.0 : sp_gammasgn(nu + 1.0) * INF;
     value = sp_jy(a, x, 0);
     if (nu < 0.0)
-        value = whole ? (fmod(a, 2.0) != 0.0 ? -value : value)
+        value = is_integer ? (fmod(a, 2.0) != 0.0 ? -value : value)
                       : sp_cospi(a) * value - sp_sinpi(a) * sp_jy(a, x, 1);
     return s * value;
 }
@@ -539,16 +539,16 @@ REAL sp_kv(REAL nu, REAL x)
 REAL sp_iv_either(REAL nu, REAL x, int plain)
 {
     REAL a = fabs(nu), s = 1.0, value;
-    int whole = nu == floor(nu);
-    if (isnan(nu) || isnan(x) || isinf(nu) || (x < 0.0 && !whole))
+    int is_integer = nu == floor(nu);
+    if (isnan(nu) || isnan(x) || isinf(nu) || (x < 0.0 && !is_integer))
         return NAN_;
     if (x < 0.0 && fmod(a, 2.0) != 0.0)
         s = -1.0;
     x = fabs(x);
     if (x == 0.0)
-        return nu == 0.0 ? 1.0 : nu > 0.0 || whole ? 0.0 : INF;
+        return nu == 0.0 ? 1.0 : nu > 0.0 || is_integer ? 0.0 : INF;
     value = sp_ik_either(a, x, 0, plain);
-    if (nu < 0.0 && !whole) { /* DLMF 10.27.2 */
+    if (nu < 0.0 && !is_integer) { /* DLMF 10.27.2 */
         REAL k = sp_ik_either(a, x, 1, plain);
         value += 0.63661977236758134308 * sp_sinpi(a) * (plain ? k : k * exp(-2.0 * x));
     }

@@ -28,12 +28,12 @@ REAL sp_gamma(REAL x)
     if (x < 0.0 && x == floor(x))
         return NAN_;
     if (a > 33.0) {
-        REAL whole = floor(a);
+        REAL integer_part = floor(a);
         if (x > 0.0)
             return sp_stirling(x);
-        z = fabs(a * sp_sinpi(a - whole));
+        z = fabs(a * sp_sinpi(a - integer_part));
         z = PI / (z * sp_stirling(a));
-        return fmod(whole, 2.0) == 0.0 ? -z : z;
+        return fmod(integer_part, 2.0) == 0.0 ? -z : z;
     }
     while (x >= 3.0) {
         x -= 1.0;
@@ -105,15 +105,15 @@ REAL sp_gammaln_right(REAL x)
 
 REAL sp_gammaln(REAL x)
 {
-    REAL a = -x, whole, z;
+    REAL a = -x, integer_part, z;
     if (!isfinite(x))
         return x;
     if (x <= 0.0 && x == floor(x))
         return INF;
     if (x > -34.0)
         return sp_gammaln_right(x);
-    whole = floor(a);
-    z = a - whole;
+    integer_part = floor(a);
+    z = a - integer_part;
     if (z > 0.5)
         z = 1.0 - z;
     z = a * sp_sinpi(z);
