@@ -59,20 +59,38 @@ def test_counter_carries_and_goes_on(side):
     assert generator.counter == start + 1 + 1 + 1 + 7
 
 
-@pytest.mark.parametrize("name", ["philox", "threefry"])
-def test_each_size_gets_the_same_numbers_and_no_more(side, name):
-    """CPUs compute 64 blocks of four numbers side by side; the counter carries among them."""
+@pytest.mark.parametrize(
+    ("name", "kind", "dtype"),
+    [("philox", "bits", np.uint32), ("threefry", "bits", np.uint32), ("philox", "normal", "f4")],
+)
+def test_each_size_gets_the_same_numbers_and_no_more(side, name, kind, dtype):
+    """CPUs compute 64 blocks of four numbers side by side; the counter carries among them. GPUs
+    make full blocks first, of normal numbers in two halves of the array."""
     start = (1 << 64) - 5
-    whole = side.array(np.zeros(1024, np.uint32))
-    Generator(name, [5, 6, 7, 8], start).fill(whole, "bits")
+    whole = side.array(np.zeros(1024, dtype))
+    Generator(name, [5, 6, 7, 8], start).fill(whole, kind)
     expected = whole.get()
     assert len(np.unique(expected)) == 1024
-    for n in (1, 252, 255, 256, 257, 511, 513, 1021):
-        array = side.array(np.full(1032, 7, np.uint32))
-        Generator(name, [5, 6, 7, 8], start).fill(array[3 : 3 + n], "bits")
-        found = array.get()
-        assert np.array_equal(found[3 : 3 + n], expected[:n])
-        assert (found[:3] == 7).all() and (found[3 + n :] == 7).all()
+    for n in (1, 4, 11, 12, 252, 255, 256, 257, 511, 513, 1021):
+        for first in (3, 4):  # unaligned for stores of a block, and aligned
+            array = side.array(np.full(1032, 7, dtype))
+            Generator(name, [5, 6, 7, 8], start).fill(array[first : first + n], kind)
+            found = array.get()
+            assert np.array_equal(found[first : first + n], expected[:n])
+            assert (found[:first] == 7).all() and (found[first + n :] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f4"])
+def test_a_counter_that_does_not_carry(side, dtype):
+    """Its upper words are part of Philox's keys on GPUs: the same numbers come where it does."""
+    kind = "bits" if dtype == "u4" else "normal"
+    start = (0x1234567890ABCDEF << 64) + (0x1020304 << 32)
+    for first in (start + 7, start + (1 << 32) - 3):  # the kernel for the latter carries
+        near, far = (side.array(np.zeros(40, dtype)) for _ in range(2))
+        Generator("philox", [5, 6], first).fill(near, kind)
+        for block in range(10):
+            Generator("philox", [5, 6], first + block).fill(far[4 * block : 4 * block + 4], kind)
+        assert np.array_equal(near.get(), far.get())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

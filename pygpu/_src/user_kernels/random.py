@@ -16,7 +16,7 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime import kernel_cache
 
-from .random_source import distribution, fill_text
+from .random_source import blocks_at_once, distribution, fill_text
 
 _MASK64 = (1 << 64) - 1
 
@@ -147,10 +147,11 @@ class Generator:
             exact=False,
         )
         per_block = distribution(kind, code)[0]
-        per_group, most, size = kernel_cache.rule(backend, per_block)
+        at_once = blocks_at_once(kind, code)
+        per_group, most, size = kernel_cache.rule(backend, per_block * at_once)
         if backend.limits.warps:
             # Persistent groups: 3.0 TB/s of uniform numbers on an H100, instead of 2.2.
-            most = min(most, backend.limits.units * 32)
+            most = min(most, backend.limits.units * 32 // at_once)
         whole = kind in ("integer", "bounded")
         kinds = (_array._KIND_INT,) * 4 + (_array._KIND_INT if whole else _array._KIND_FLOAT,) * 2
         if each == 1:

@@ -8,10 +8,9 @@ The functions are implemented here, because those of drivers handle arguments th
 from __future__ import annotations
 
 
-def _polynomial(z: str, values: str, factor: float = 1.0) -> str:
-    """The polynomial in *z* with these float coefficients times *factor*, the constant first, by
-    Horner's rule."""
-    text, *others = (f"{factor * float(value)!r}f" for value in reversed(values.split()))
+def _polynomial(z: str, values: str) -> str:
+    """The polynomial in *z* with these float coefficients, the constant first, by Horner's rule."""
+    text, *others = (f"{value}f" for value in reversed(values.split()))
     for value in others:
         text = f"PG_FMAF({text}, {z}, {value})"
     return text
@@ -61,16 +60,17 @@ PG_INLINE pg_f64 pg_inner64(pg_u32 a, pg_u32 b)
 #endif
 """
 
-# log(1 + f) = f * P(f) for 1 + f from sqrt(1/2) to sqrt(2), with a relative error of 4e-8; and
-# log((1 + s) / (1 - s)) = 2 s + s**3 * R(s**2) in double, with 2e-18.
-_LOG32 = """1.0 -0.49999985098838806 0.33333900570869446 -0.25002521276474 0.19964511692523956
--0.16553045809268951 0.14874640107154846 -0.14417782425880432 0.0899471864104271"""
+# log2(m) = m - 1 + (m - 1)(2 - m) P(m - 3/2) for m from 1 to 2, here -2**23 P, so that log2 of a
+# number in (0, 1] has a relative error of 2e-7 at most; and log((1 + s) / (1 - s)) = 2 s
+# + s**3 R(s**2) in double, with 2e-18.
+_LOG32 = """-2850870.75 1281903.25 -645711.25 345533.34375 -196719.109375 122955.625
+-57577.23046875"""
 _LOG64 = """0.6666666666666698 0.399999999996144 0.2857142870316105 0.22222202224734533
 0.1818338914051195 0.15318239130185923 0.14756426641631695"""
 
-# sin(pi x) / x and cos(pi x) in x**2, for |x| <= 1/4: relative errors of 4e-9, 7e-11, 4e-18, 5e-20.
-_SIN32 = "3.1415927410125732 -5.167707920074463 2.549767017364502 -0.5890750885009766"
-_COS32 = "1.0 -4.934802055358887 4.058706760406494 -1.3350359201431274 0.23126092553138733"
+# sin(pi x) / x and cos(pi x) in x**2, for |x| <= 1/4: relative errors of 3e-8, 5e-8, 4e-18, 5e-20.
+_SIN32 = "3.1415927410125732 -5.167733192443848 2.550795078277588 -0.5997388362884521"
+_COS32 = "1.0 -4.93479061126709 4.057651519775391 -1.3067060708999634"
 _SIN64 = """3.141592653589793 -5.167712780049954 2.5501640398733763 -0.5992645289396449
 0.08214586918000175 -0.007370021586907771 0.000461531855383581"""
 _COS64 = """1.0 -4.934802200544679 4.058712126416747 -1.3352627688519174 0.23533063019088787
@@ -120,24 +120,27 @@ PG_INLINE pg_f64 pg_quotient64(pg_f64 a, pg_f64 b)
 _FLOAT = f"""\
 #if !defined(__OPENCL_VERSION__) || defined(FP_FAST_FMAF)
 #define PG_FMAF(a, b, c) fma(a, b, c)
+#define PG_ARCH(f) fma(-(f), f, 0.25f) /* relatively exact, too, at both ends, -1/2 and 1/2 */
 #else
 #define PG_FMAF(a, b, c) mad(a, b, c)
+#define PG_ARCH(f) ((0.5f + (f)) * (0.5f - (f)))
 #endif
-PG_INLINE pg_f32 pg_log32(pg_f32 u) /* of a normal number above 0 */
+/* -2**23 log2(x) from its bits and m, the number in [1, 2) with the same mantissa: as an integer,
+ * the bits grow with m between powers of two, as nearly the logarithm does. */
+PG_INLINE pg_f32 pg_depth32(pg_u32 bits, pg_f32 m)
 {{
-    const pg_u32 bits = PG_BITS_F32(u), exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
-    const pg_f32 f = PG_FROM_BITS_F32(bits - exponent) - 1.0f;
-    const pg_f32 p = {_polynomial("f", _LOG32)};
-    return PG_FMAF(f, p, (pg_f32)(pg_i32)exponent * 8.2629582e-8f); /* log(2) / 2**23 */
+    const pg_f32 f = m - 1.5f, linear = (pg_f32)(pg_i32)(0x3F800000u - bits);
+    return PG_FMAF(PG_ARCH(f), {_polynomial("f", _LOG32)}, linear);
 }}
-PG_INLINE void pg_circle32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
+PG_INLINE pg_f32 pg_unit_depth32(pg_f32 u) /* for u in (0, 1] */
+{{ return pg_depth32(PG_BITS_F32(u), PG_FROM_BITS_F32(PG_BITS_F32(u) | 0x3F800000u)); }}
+PG_INLINE pg_f32 pg_unit_log32(pg_f32 u) /* the factor is log(2) / 2**23 */
+{{ return pg_unit_depth32(u) * -8.2629582e-8f; }}
+PG_INLINE pg_f32 pg_log32(pg_f32 x) /* of a normal number above 0 */
 {{
-    const pg_f32 x = (pg_f32)(pg_i32)(turn << 2) * 1.1641532182693481e-10f, xx = x * x;
-    const pg_f32 sine = x * {_polynomial("xx", _SIN32)};
-    const pg_f32 cosine = pg_signed32({_polynomial("xx", _COS32)}, turn);
-    const int odd = (turn & 0x40000000u) != 0u;
-    *c = odd ? sine : cosine;
-    *s = odd ? cosine : sine;
+    const pg_u32 bits = PG_BITS_F32(x);
+    const pg_f32 m = PG_FROM_BITS_F32((bits & 0x007FFFFFu) | 0x3F800000u);
+    return pg_depth32(bits, m) * -8.2629582e-8f;
 }}
 PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
 {{
@@ -149,26 +152,25 @@ PG_INLINE void pg_turn32(pg_u32 turn, pg_f32 *c, pg_f32 *s)
     *c = pg_signed32(odd ? sine : cosine, quarter + 0x40000000u);
     *s = pg_signed32(odd ? cosine : sine, quarter);
 }}
-PG_INLINE pg_f32 pg_radius32(pg_f32 u) /* sqrt(-2 log(u)): the factor is in the coefficients */
-{{
-    const pg_u32 bits = PG_BITS_F32(u), exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
-    const pg_f32 f = PG_FROM_BITS_F32(bits - exponent) - 1.0f;
-    const pg_f32 p = {_polynomial("f", _LOG32, -2.0)};
-    const pg_f32 square = PG_FMAF(f, p, (pg_f32)(pg_i32)exponent * -1.65259164e-7f);
-    return pg_root32(square);
-}}
+#define PG_DEVIATION 4.0652081e-4f /* sqrt(2 log(2) / 2**23) */
+PG_INLINE pg_f32 pg_radius32(pg_f32 u, pg_f32 scale) /* sqrt(-2 log(u)) times scale */
+{{ const pg_f32 depth = pg_unit_depth32(u); return scale * PG_DEVIATION * pg_root32(depth); }}
 PG_INLINE void pg_normal32(pg_u32 a, pg_u32 b, pg_f32 scale, pg_f32 *z) /* two numbers */
 {{
-    const pg_f32 r = scale * pg_radius32(pg_open32(a));
-    pg_f32 c, s;
-    pg_circle32(b, &c, &s);
-    z[0] = r * c;
-    z[1] = r * s;
+    const pg_f32 square = pg_unit_depth32(pg_open32(a));
+    const pg_f32 x = (pg_f32)(pg_i32)(b << 2) * 1.1641532182693481e-10f, xx = x * x;
+    const pg_f32 across = pg_root32(square) * (x * {_polynomial("xx", _SIN32)});
+    const pg_f32 along = pg_signed32(pg_root32(PG_FMAF(-across, across, square)), b);
+    pg_u32 odd = b & 0x40000000u;
+    PG_OPAQUE(odd);
+    scale *= PG_DEVIATION;
+    z[0] = scale * (odd ? across : along);
+    z[1] = scale * (odd ? along : across);
 }}
 PG_INLINE pg_f32 pg_laplace32(pg_u32 w) /* log(2 u) in the left half, -log(2 - 2 u) in the right */
 {{
     const pg_u32 right = (pg_u32)((pg_i32)w >> 31);
-    return pg_signed32(pg_log32(pg_open32((w << 1) ^ right)), w);
+    return pg_signed32(pg_unit_log32(pg_open32((w << 1) ^ right)), w);
 }}
 PG_INLINE pg_f32 pg_cauchy32(pg_u32 w) /* -cot(pi u) */
 {{
@@ -194,7 +196,8 @@ PG_INLINE void pg_circle64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
                       - 524288.2501220703125) + pg_joined(0x3F200000u, low << 2), xx = x * x;
     const pg_f64 sine = x * {_polynomial64("xx", _SIN64)};
     const pg_f64 cosine = pg_signed64({_polynomial64("xx", _COS64)}, turn);
-    const int odd = (turn & 0x40000000u) != 0u;
+    pg_u32 odd = turn & 0x40000000u;
+    PG_OPAQUE(odd);
     *c = odd ? sine : cosine;
     *s = odd ? cosine : sine;
 }}
@@ -209,11 +212,12 @@ PG_INLINE void pg_turn64(pg_u32 turn, pg_u32 low, pg_f64 *c, pg_f64 *s)
     *c = pg_signed64(odd ? sine : cosine, quarter + 0x40000000u);
     *s = pg_signed64(odd ? cosine : sine, quarter);
 }}
-PG_INLINE pg_f64 pg_radius64(pg_f64 u)
-{{ const pg_f64 square = -2.0 * pg_log64(u); return pg_root64(square); }}
+#define pg_unit_log64(u) pg_log64(u)
+PG_INLINE pg_f64 pg_radius64(pg_f64 u, pg_f64 scale)
+{{ const pg_f64 square = -2.0 * pg_log64(u); return scale * pg_root64(square); }}
 PG_INLINE void pg_normal64(pg_u32 a, pg_u32 b, pg_u32 turn, pg_u32 low, pg_f64 scale, pg_f64 *z)
 {{
-    const pg_f64 r = scale * pg_radius64(pg_inner64(a, b));
+    const pg_f64 r = pg_radius64(pg_inner64(a, b), scale);
     pg_f64 c, s;
     pg_circle64(turn, low, &c, &s);
     z[0] = r * c;

@@ -103,13 +103,13 @@ pg_normal64(w.v[0], w.v[1], w.v[2], w.v[3], scale, z);
 # Functions of a uniform number u in (0, 1], by inversion, or in (0, 1) if an end would be infinite
 # ("inner"), or of the random words themselves.
 _INVERTED = {
-    "exponential": "scale * fabs(log(u))",
-    "rayleigh": "scale * radius(u)",
-    "weibull": "scale == 0 ? scale : pow(fabs(log(u)), 1 / scale)",
-    "pareto": "expm1(fabs(log(u)) / scale)",
+    "exponential": "scale * fabs(unit_log(u))",
+    "rayleigh": "radius(u, scale)",
+    "weibull": "scale == 0 ? scale : pow(fabs(unit_log(u)), 1 / scale)",
+    "pareto": "expm1(fabs(unit_log(u)) / scale)",
     "power": "pow(u, 1 / scale)",
-    "gumbel": "shift - scale * log(-log(inner))",
-    "logistic": "shift + scale * (log(inner) - log(1 - inner))",
+    "gumbel": "shift - scale * log(-unit_log(inner))",
+    "logistic": "shift + scale * (unit_log(inner) - unit_log(1 - inner))",
     "laplace": "shift + scale * laplace(words)",
     "cauchy": "shift + scale * cauchy(words)",
 }
@@ -151,7 +151,8 @@ if (scale < 0xFFFFFFFFu) {
 def _inverted(kind: str, code: str) -> str:
     bits = code[1:]
     words = "w.v[2 * j], w.v[2 * j + 1]" if code == "f64" else "w.v[j]"
-    formula = re.sub(r"\b(log|radius|laplace|cauchy)\b", rf"pg_\g<1>{bits}", _INVERTED[kind])
+    names = r"\b(log|unit_log|radius|laplace|cauchy)\b"
+    formula = re.sub(names, rf"pg_\g<1>{bits}", _INVERTED[kind])
     formula = re.sub(r"\bu\b", f"pg_open{bits}(words)", formula)
     formula = re.sub(r"\binner\b", f"pg_inner{bits}(words)", formula)
     return formula.replace("words", words)
@@ -269,8 +270,8 @@ BOUNDED = _BELOW + _BOUNDED
 _COUNTER = """\
 PG_UNUSED const pg_u64 at = c_low + (pg_u64)({block});
         pg_words c;
-        c.v[0] = (pg_u32)c_low + (pg_u32)({block}); c.v[1] = (pg_u32)({upper} >> 32);
-        c.v[2] = (pg_u32)c_high; c.v[3] = (pg_u32)(c_high >> 32);"""
+        c.v[0] = (pg_u32)c_low + (pg_u32)({block}); c.v[1] = {second};
+        c.v[2] = (pg_u32)c_high; c.v[3] = {fourth};"""
 _CARRIED = """
         if (at < c_low) {
             const pg_u64 high = c_high + 1u;
@@ -278,8 +279,13 @@ _CARRIED = """
         }"""
 
 
-def _counter(block: str, carries: bool) -> str:
-    text = _COUNTER.format(block=block, upper="at" if carries else "c_low")
+def _counter(block: str, carries: bool, in_keys: bool = False) -> str:
+    """in_keys: the keys contain the second and the fourth word."""
+    second = f"(pg_u32)({'at' if carries else 'c_low'} >> 32)"
+    fourth = "(pg_u32)(c_high >> 32)"
+    if in_keys:
+        second = fourth = "0u"
+    text = _COUNTER.format(block=block, second=second, fourth=fourth)
     return text + (_CARRIED if carries else "")
 
 
@@ -287,34 +293,49 @@ _WHOLE = ("integer", "bounded")
 _SIDE_BY_SIDE = 64  # blocks at a time
 
 
+# The first round adds words of the counter and of the key: those that all blocks share are added
+# before the loop.
 _KEYS = """\
     pg_philox_keys keys;
     pg_philox_schedule(k, &keys);
+    {folded}
     PG_UNROLL
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 10; round++) {{
         PG_OPAQUE(keys.a[round]);
         PG_OPAQUE(keys.b[round]);
-    }
+    }}
 """
+_FOLDED = "keys.a[0] ^= (pg_u32)(c_low >> 32); keys.b[0] ^= (pg_u32)(c_high >> 32);"
+
+
+def blocks_at_once(kind: str, code: str) -> int:
+    """How many blocks a work-item of a GPU makes in a turn of its loop: two where it has constants
+    to load in each turn, a twentieth of the instructions."""
+    return 2 if kind == "normal" and code == "f32" else 1
 
 
 def _blocks_one_by_one(
-    generator: str, code: str, items: int, before: str, item: str, carries: bool
+    generator: str, code: str, items: int, before: str, item: str, carries: bool, sides: int
 ) -> str:
     """For GPUs: full blocks, in stores of 16 bytes, and then the others: one at the end, or all of
-    an unaligned array. Tests in the first loop would cost a tenth of the rate."""
+    an unaligned array. Tests in the first loop would cost a tenth of the rate. sides: in so many
+    parts of the array at once."""
     each = min(items, 128 // int(code[1:])) if code[0] != "b" else items
     vector = f"PG_VECTOR(pg_{code}, {each})"
     many = items // each
-    block_words = "pg_philox_rounds(c, &keys)" if generator == "philox" else f"pg_{generator}(c, k)"
-
+    philox = generator == "philox"
+    folded = philox and not carries
+    block_words = "pg_philox_rounds(c, &keys)" if philox else f"pg_{generator}(c, k)"
     index = "pg_i64" if carries else "pg_u32"
 
-    def loop(first: str, end: str, store: str) -> str:
+    def loop(first: str, end: str, store: str, sides: int) -> str:
         return f"""\
-    for ({index} block = ({index})({first} + PG_ID(0)); block < ({index}){end};
-         block += ({index})PG_IDS(0)) {{
-        {_counter("block", carries)}
+    for ({index} turn = ({index})({first} + PG_ID(0)); turn < ({index})({end});
+         turn += ({index})PG_IDS(0)) {{
+        PG_UNROLL
+        for (int side = 0; side < {sides}; side++) {{
+        const {index} block = turn + ({index})side * ({index})part;
+        {_counter("block", carries, folded)}
         pg_words w = {block_words};
         {before}
         {vector} items[{many}];
@@ -322,6 +343,7 @@ def _blocks_one_by_one(
         for (int j = 0; j < {items}; j++)
             items[j / {each}].item[j % {each}] = {item};
         {store}
+        }}
     }}
 """
 
@@ -336,9 +358,9 @@ PG_UNROLL
                 out[(pg_i64)block * {items} + j] = items[j / {each}].item[j % {each}];"""
     return f"""\
     const int aligned = PG_ALIGNED(out, sizeof({vector}));
-    const pg_i64 whole = aligned ? n / {items} : 0;
-{_KEYS if generator == "philox" else ""}\
-{loop("0", "whole", whole)}{loop("whole", "blocks", rest)}"""
+    const pg_i64 part = aligned ? n / {items * sides} : 0;
+{_KEYS.format(folded=_FOLDED if folded else "") if philox else ""}\
+{loop("0", "part", whole, sides)}{loop(f"{sides} * part", "blocks", rest, 1)}"""
 
 
 def _blocks_side_by_side(generator: str, items: int, before: str, item: str, carries: bool) -> str:
@@ -401,7 +423,8 @@ def fill_text(
     if cpu:
         blocks = _blocks_side_by_side(generator, items, before, item, carries)
     else:
-        blocks = _blocks_one_by_one(generator, code, items, before, item, carries)
+        sides = blocks_at_once(kind, code)
+        blocks = _blocks_one_by_one(generator, code, items, before, item, carries, sides)
     text = f"""\
 {BLOCKS[generator]}{NATIVE}{UNIT}{functions(code)}{helpers}PG_DECLARE_VECTOR(pg_{code}, {min(items, 128 // int(code[1:]))})
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_u64 k_low,
