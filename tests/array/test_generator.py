@@ -150,12 +150,17 @@ def test_counts_have_their_distribution(rng, name, args, law):
 
 
 @pytest.mark.parametrize("make", ["cuda"], indirect=True)
-def test_edges_of_parameters(rng):
+def test_edges_of_parameters(rng, make):
     assert (rng.normal(3, 0, 5).get() == 3).all()
     assert (rng.gamma([0, 2], [2, 0]).get() == 0).all()
     assert (rng.poisson([0, 0.0]).get() == 0).all()
     n = rng.binomial([0, 7, 7, 10**15], [0.5, 0, 1, 1]).get()
     assert n.tolist() == [0, 0, 7, 10**15]
+    state = rng.bit_generator.state
+    n = rng.geometric(make(np.array([0.3, 1.0, -1.0, 2.0, np.nan, 1e-300, 5e-324]))).get()
+    assert n.tolist()[1:5] == [1, -1, -1, -1] and (n[5:] == 2**63 - 1).all()
+    rng.bit_generator.state = state
+    assert rng.geometric(0.3, 7).get()[0] == n[0]  # log(1 - p) is computed once
     assert (rng.vonmises([1, -1], [1e9, np.inf]).get() - [1, -1] < 1e-3).all()
     assert np.isnan(rng.normal(np.nan, 1).get())
 

@@ -249,11 +249,17 @@ PG_INLINE pg_real pg_poisson_or_minus(pg_draws *d, pg_real mean)
 {
     return mean >= PG_R(0.0) && !isinf(mean) ? pg_poisson(d, mean) : PG_R(-1.0);
 }
-PG_INLINE pg_real pg_geometric(pg_draws *d, pg_real p) /* inversion */
+PG_INLINE pg_real pg_failures(pg_real p) /* 1 / log(1 - p), without branches */
 {
-    if (!(p > PG_R(0.0) && p <= PG_R(1.0)))
-        return PG_R(-1.0);
-    return fmax(ceil(log(pg_next_unit(d)) / log1p(-p)), PG_R(1.0));
+    const pg_real q = PG_R(1.0) - p, rest = PG_R(1.0) - q - p; /* 1 - p is q + rest */
+    const pg_real factor = PG_R(1.0) / (pg_log(q) + rest / q);
+    return p < PG_R(1.0) ? factor : PG_R(0.0);
+}
+/* inversion; failures: pg_failures(p), which is made once if p is a number */
+PG_INLINE pg_real pg_geometric(pg_draws *d, pg_real p, pg_real failures)
+{
+    const pg_real k = ceil(pg_log(pg_next_unit(d)) * failures);
+    return p > PG_R(0.0) && p <= PG_R(1.0) ? fmax(k, PG_R(1.0)) : PG_R(-1.0);
 }
 """
 
@@ -400,7 +406,7 @@ FUNCTIONS = {
     "triangular": ("pg_triangular(&d, a, b, c)", "triangular"),
     "binomial": ("pg_binomial(&d, a, b)", "binomial"),
     "poisson": ("pg_poisson_or_minus(&d, a)", "poisson counts"),
-    "geometric": ("pg_geometric(&d, a)", "poisson counts"),
+    "geometric": ("pg_geometric(&d, a, failures)", "poisson counts"),
     "negative_binomial": (
         "pg_negative_binomial(&d, a, b)",
         "gamma poisson counts negative_binomial",
@@ -409,6 +415,8 @@ FUNCTIONS = {
     "zipf": ("pg_zipf(&d, a)", "zipf"),
     "logseries": ("pg_logseries(&d, a)", "logseries"),
 }
+# What a distribution computes from the parameters alone: once if they are numbers.
+_SETUPS = {"geometric": "const pg_real failures = pg_failures(a);"}
 WHOLE = frozenset(
     "binomial poisson geometric negative_binomial hypergeometric zipf logseries".split()
 )
@@ -439,12 +447,26 @@ def needed(names: str, real: str) -> str:
     return text + "".join(_TEXTS[name] for name in names.split())
 
 
-def _made(name: str, inputs: tuple[Any, ...], out: np.dtype[Any], body: str, helpers: str) -> Any:
+def _made(
+    name: str,
+    inputs: tuple[Any, ...],
+    out: np.dtype[Any],
+    body: str,
+    helpers: str,
+    setup: tuple[str, ...] = (),
+) -> Any:
     """Make the operation on items whose counters are x0 + i, with x1 the counter's upper half, x2
     the key."""
     # A guard limits the kernel to one item at a time: these functions are long.
     return lazy("pygpu._src.codegen.kernels.elementwise").Operation(
-        name, (_U64, _U64, _U64, *inputs), (out,), body, helpers, index=True, guard="1"
+        name,
+        (_U64, _U64, _U64, *inputs),
+        (out,),
+        body,
+        helpers,
+        index=True,
+        guard="1",
+        setup=setup,
     )
 
 
@@ -461,9 +483,10 @@ def operation(name: str, real: np.dtype[Any], out: np.dtype[Any], count: int) ->
         value += f"(pg_{target})(pg_i64)v : (pg_{target})({words});"
     else:
         value = f"y0 = {item};"
-    body = f"pg_draws d; pg_draws_start(&d, x0 + (pg_u64)i, x1, x2); {given}{value}"
+    body = f"pg_draws d; pg_draws_start(&d, x0 + (pg_u64)i, x1, &keys); {value}"
+    setup = "pg_philox_keys keys; pg_draws_keys(&keys, x2);", f"{given}{_SETUPS.get(name, '')}"
     made: Operation = _made(
-        f"random_{name}_{code}_{target}", (real,) * count, out, body, needed(helpers, code)
+        f"random_{name}_{code}_{target}", (real,) * count, out, body, needed(helpers, code), setup
     )
     return made
 

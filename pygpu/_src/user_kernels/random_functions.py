@@ -81,7 +81,7 @@ _COS64 = """1.0 -4.934802200544679 4.058712126416747 -1.3352627688519174 0.23533
 # quotients are NVIDIA's approximations, in double with a step of Newton's.
 NATIVE = """\
 #if !defined(PG_CPU) && (defined(__CUDA_ARCH__) || defined(__NV_CL_C_VERSION))
-#define PG_OPAQUE(x) asm volatile("" : "+r"(x))
+#define PG_OPAQUE(x) asm("" : "+r"(x))
 PG_INLINE pg_f32 pg_root32(pg_f32 x)
 { pg_f32 r; asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 #ifdef PG_FP64

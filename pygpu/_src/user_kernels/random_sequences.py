@@ -272,7 +272,7 @@ _ROWS = {
         """\
 pg_real top = -PG_INF;
         for (pg_i64 j = 0; j < length; j++) { /* logarithms: a small alpha makes numbers near 0 */
-            pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, key);
+            pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, &keys);
             const pg_real a = p[j];
             item[j] = a == PG_R(0.0) ? -PG_INF : PG_NAN;
             if (a > PG_R(0.0))
@@ -294,7 +294,7 @@ pg_real left = counts[row * n_step], rest = PG_R(1.0);
             const pg_real share = p[row * p_step + j];
             pg_real k = left;
             if (j + 1 < length) {
-                pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, key);
+                pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, &keys);
                 k = share >= rest ? left : share > PG_R(0.0) ? pg_binomial(&d, left, share / rest)
                                                             : PG_R(0.0);
             }
@@ -311,7 +311,7 @@ pg_real left = counts[0], rest = PG_R(0.0);
         for (pg_i64 j = 0; j < length; j++)
             rest += p[j];
         for (pg_i64 j = 0; j < length; j++) {
-            pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, key);
+            pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, &keys);
             rest -= p[j];
             const pg_real k = pg_hypergeometric(&d, p[j], rest, left);
             item[j] = (pg_i64)k;
@@ -335,6 +335,8 @@ PG_KERNEL void {kernel}(PG_ARRAY(pg_{code}, out), PG_ARRAY_IN(pg_{real}, p),
                         pg_i64 n_step, pg_u64 position, pg_u64 stream, pg_u64 key, pg_i64 n)
 {{
     PG_START(pg_{code}, out); PG_START_IN(pg_{real}, p); PG_START_IN(pg_{real}, counts);
+    pg_philox_keys keys;
+    pg_draws_keys(&keys, key);
     PG_FOR(row, n) {{
         PG_GLOBAL pg_{code} *item = out + row * length;
         pg_draws d;

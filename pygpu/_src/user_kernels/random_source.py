@@ -441,21 +441,33 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_u64 c_low, pg_u64 c_high, pg_
     return text, name
 
 
-# Numbers of one item, as many as it needs: of type pg_real, whose literals are PG_R(...).
+# Numbers of one item, as many as it needs: of type pg_real, whose literals are PG_R(...). Words
+# are selected, because registers have no index.
 _DRAWS = """\
-typedef struct { pg_words c, k, w; int left; } pg_draws;
-PG_INLINE void pg_draws_start(pg_draws *d, pg_u64 low, pg_u64 high, pg_u64 key)
+typedef struct { pg_words c, w; const pg_philox_keys *keys; int left; } pg_draws;
+PG_INLINE void pg_draws_keys(pg_philox_keys *keys, pg_u64 key)
+{
+    pg_words k;
+    k.v[0] = (pg_u32)key; k.v[1] = (pg_u32)(key >> 32); k.v[2] = k.v[3] = 0;
+    pg_philox_schedule(k, keys);
+    PG_UNROLL
+    for (int round = 0; round < 10; round++) {
+        PG_OPAQUE(keys->a[round]);
+        PG_OPAQUE(keys->b[round]);
+    }
+}
+PG_INLINE void pg_draws_start(pg_draws *d, pg_u64 low, pg_u64 high, const pg_philox_keys *keys)
 {
     d->left = 0;
+    d->keys = keys;
     d->c.v[0] = (pg_u32)low; d->c.v[1] = (pg_u32)(low >> 32);
     d->c.v[2] = (pg_u32)high; d->c.v[3] = (pg_u32)(high >> 32);
-    d->k.v[0] = (pg_u32)key; d->k.v[1] = (pg_u32)(key >> 32); d->k.v[2] = d->k.v[3] = 0;
 }
 PG_INLINE void pg_draws_fill(pg_draws *d, int count)
 {
     if (d->left == 0) {
         d->c.v[3] += 1u << 16; /* far from the counters of other items and other arrays */
-        d->w = pg_philox(d->c, d->k);
+        d->w = pg_philox_rounds(d->c, d->keys);
         d->left = count;
     }
     d->left--;
@@ -466,48 +478,56 @@ _DRAWS_OF = {
 typedef pg_f64 pg_real;
 #define PG_R(x) x
 #define pg_log(x) pg_log64(x)
+#define pg_draws_upper(d) (d->left ? d->w.v[2] : d->w.v[0])
+#define pg_draws_lower(d) (d->left ? d->w.v[3] : d->w.v[1])
 PG_INLINE pg_f64 pg_next_normal(pg_draws *d) /* G. E. P. Box, M. E. Muller (1958) */
 {
     pg_f64 z[2];
     pg_draws_fill(d, 2);
-    const pg_u32 a = d->w.v[2 * d->left], b = d->w.v[2 * d->left + 1];
+    const pg_u32 a = pg_draws_upper(d), b = pg_draws_lower(d);
     pg_draws_fill(d, 2);
-    pg_normal64(a, b, d->w.v[2 * d->left], d->w.v[2 * d->left + 1], 1.0, z);
+    pg_normal64(a, b, pg_draws_upper(d), pg_draws_lower(d), 1.0, z);
     return z[0];
 }
 PG_INLINE pg_f64 pg_next_unit(pg_draws *d) /* (0, 1] */
 {
     pg_draws_fill(d, 2);
-    return pg_open64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
+    return pg_open64(pg_draws_upper(d), pg_draws_lower(d));
 }
 PG_INLINE pg_f64 pg_next_inner(pg_draws *d) /* (0, 1) */
 {
     pg_draws_fill(d, 2);
-    return pg_inner64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
+    return pg_inner64(pg_draws_upper(d), pg_draws_lower(d));
 }
 """,
     "f32": """\
 typedef pg_f32 pg_real;
 #define PG_R(x) x##f
 #define pg_log(x) pg_log32(x)
+PG_INLINE pg_u32 pg_draws_word(const pg_draws *d)
+{
+    const pg_u32 first = d->left & 1 ? d->w.v[1] : d->w.v[0];
+    const pg_u32 second = d->left & 1 ? d->w.v[3] : d->w.v[2];
+    return d->left & 2 ? second : first;
+}
 PG_INLINE pg_f32 pg_next_normal(pg_draws *d)
 {
     pg_f32 z[2];
     pg_draws_fill(d, 4);
-    const pg_u32 a = d->w.v[d->left];
+    const pg_u32 a = pg_draws_word(d);
     pg_draws_fill(d, 4);
-    pg_normal32(a, d->w.v[d->left], 1.0f, z);
+    pg_normal32(a, pg_draws_word(d), 1.0f, z);
     return z[0];
 }
 PG_INLINE pg_f32 pg_next_unit(pg_draws *d)
 {
     pg_draws_fill(d, 4);
-    return pg_open32(d->w.v[d->left]);
+    return pg_open32(pg_draws_word(d));
 }
 PG_INLINE pg_f32 pg_next_inner(pg_draws *d)
 {
     pg_draws_fill(d, 4);
-    return pg_inner32(d->w.v[d->left]);
+    return pg_inner32(pg_draws_word(d));
 }
 """,
 }
@@ -562,10 +582,12 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
                       pg_u64 k_low, pg_f64 mean)
 {{
     PG_START(pg_{code}, out);
+    pg_philox_keys keys;
+    pg_draws_keys(&keys, k_low);
     PG_FOR(i, n) {{
         pg_u64 low = c_low + (pg_u64)i, high = c_high + (low < c_low ? 1 : 0);
         pg_draws d;
-        pg_draws_start(&d, low, high, k_low);
+        pg_draws_start(&d, low, high, &keys);
         out[i] = (pg_{code})pg_poisson(&d, {"(pg_f64)out[i]" if in_place else "mean"});
     }}
 }}

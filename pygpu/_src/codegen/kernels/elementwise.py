@@ -14,6 +14,7 @@ where the items of an array lie:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -41,7 +42,8 @@ class Operation(Frozen):
     it sets y0, y1, ... of the compute types of *outputs*. The operands in memory may have other
     dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
     number of the item in C order (pg_i64). guard: if given, an expression; where it is 0, nothing
-    is stored.
+    is stored. setup: statements before body; those that use no array are executed before the loop
+    over the items. Only kernels of one item at a time have them: a setup needs a guard.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Operation(Frozen):
     index: bool = False
     key: Hashable = None
     guard: str = ""
+    setup: tuple[str, ...] = ()
 
 
 # ---- operands
@@ -219,6 +222,15 @@ class _Kernel:
         self.operands = operands_of(operation, memory)
         self.arrays = [o for o in self.operands if isinstance(o, Array)]
         self.outputs = [a for a in self.arrays if a.output]
+        names = "|".join(a.name for a in self.arrays)
+        self.before: list[str] = []
+        self.first: list[str] = []
+        for statement in operation.setup:
+            varies = re.search(rf"\b({names})\b", statement)
+            (self.first if varies else self.before).append(statement)
+        if self.before:
+            numbers = [o.take() for o in self.operands if isinstance(o, Number)]
+            self.before = [*numbers, *self.before]
 
     def lengths(self, ndim: int, integer: str) -> list[str]:
         """The parameters of strided kernels: lengths of the axes except the first, strides of each
@@ -232,7 +244,7 @@ class _Kernel:
         guard = self.operation.guard
         if guard:
             puts = [f"if ({guard}) {{", *puts, "}"]
-        return [*takes, "{", self.operation.body, "}", *puts]
+        return [*takes, "{", *self.first, self.operation.body, "}", *puts]
 
     def flat_item(self) -> list[str]:
         """The statements for item i of contiguous arrays."""
@@ -246,7 +258,7 @@ class _Kernel:
         return (
             f"{declarations(self.operands, moved, vector)}{self.operation.helpers}"
             f"PG_KERNEL void {kernel_name(self.operation)}({parameters})\n"
-            f"{{\n    {' '.join(a.start for a in self.arrays)}\n{loop}}}\n"
+            f"{{\n    {block(4, *(a.start for a in self.arrays), *self.before)}\n{loop}}}\n"
         )
 
 
