@@ -110,7 +110,8 @@ PG_INLINE pg_real pg_noncentral(pg_draws *d, pg_real df, pg_real nonc)
         const pg_real z = pg_next_normal(d) + sqrt(nonc);
         return pg_chisquare(d, df - PG_R(1.0)) + z * z;
     }
-    return pg_chisquare(d, df + PG_R(2.0) * pg_poisson(d, PG_R(0.5) * nonc));
+    const pg_real mean = PG_R(0.5) * nonc, count = pg_poisson(d, mean, pg_poisson_setup(mean));
+    return pg_chisquare(d, df + PG_R(2.0) * count);
 }
 """
 
@@ -245,9 +246,9 @@ PG_INLINE pg_real pg_binomial(pg_draws *d, pg_real n, pg_real p)
 """
 
 _COUNTS = """\
-PG_INLINE pg_real pg_poisson_or_minus(pg_draws *d, pg_real mean)
+PG_INLINE pg_real pg_poisson_or_minus(pg_draws *d, pg_real mean, pg_poisson_terms terms)
 {
-    return mean >= PG_R(0.0) && !isinf(mean) ? pg_poisson(d, mean) : PG_R(-1.0);
+    return mean >= PG_R(0.0) && !isinf(mean) ? pg_poisson(d, mean, terms) : PG_R(-1.0);
 }
 PG_INLINE pg_real pg_failures(pg_real p) /* 1 / log(1 - p), without branches */
 {
@@ -268,7 +269,8 @@ PG_INLINE pg_real pg_negative_binomial(pg_draws *d, pg_real n, pg_real p) /* Poi
 {
     if (!(n > PG_R(0.0) && p > PG_R(0.0) && p <= PG_R(1.0)))
         return PG_R(-1.0);
-    return pg_poisson_or_minus(d, pg_gamma(d, n) * ((PG_R(1.0) - p) / p));
+    const pg_real mean = pg_gamma(d, n) * ((PG_R(1.0) - p) / p);
+    return pg_poisson_or_minus(d, mean, pg_poisson_setup(mean));
 }
 """
 
@@ -288,28 +290,40 @@ PG_INLINE pg_real pg_urn(pg_draws *d, pg_real good, pg_real total, pg_real m)
 }
 /* E. Stadlober, "Sampling from Poisson, binomial and hypergeometric distributions: ratio of
  * uniforms as a simple and fast alternative" (1989), HRUA */
-PG_INLINE pg_real pg_hrua(pg_draws *d, pg_real low, pg_real high, pg_real m)
+typedef struct { pg_real centre, width, bound, most_log; } pg_hrua_terms;
+PG_INLINE pg_hrua_terms pg_hrua_setup(pg_real good, pg_real bad, pg_real sample)
 {
-    const pg_real total = low + high, share = low / total, one = PG_R(1.0), h = PG_R(0.5);
-    const pg_real centre = m * share + h;
+    pg_hrua_terms t = {PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0)};
+    const pg_real low = fmin(good, bad), high = fmax(good, bad);
+    const pg_real total = low + high, m = fmin(sample, total - sample);
+    if (m < PG_R(10.0) || low <= PG_R(0.0))
+        return t;
+    const pg_real share = low / total, one = PG_R(1.0), h = PG_R(0.5);
+    t.centre = m * share + h;
     const pg_real spread = sqrt((total - m) * m * share * (one - share) / (total - one) + h);
-    const pg_real width = PG_R(1.7155277699214135) * spread + PG_R(0.8989161620588988);
+    t.width = PG_R(1.7155277699214135) * spread + PG_R(0.8989161620588988);
     const pg_real mode = floor((m + one) * (low + one) / (total + PG_R(2.0)));
-    const pg_real most_log = pg_log_arrangements(mode, low, m, high);
-    const pg_real bound = fmin(fmin(m, low) + one, floor(centre + PG_R(16.0) * spread));
+    t.most_log = pg_log_arrangements(mode, low, m, high);
+    t.bound = fmin(fmin(m, low) + one, floor(t.centre + PG_R(16.0) * spread));
+    return t;
+}
+PG_INLINE pg_real pg_hrua(pg_draws *d, pg_real low, pg_real high, pg_real m, pg_hrua_terms terms)
+{
+    const pg_real one = PG_R(1.0), h = PG_R(0.5);
     for (;;) {
         const pg_real x = pg_next_unit(d), y = pg_next_unit(d);
-        const pg_real w = centre + width * (y - h) / x;
-        if (!(w >= PG_R(0.0) && w < bound))
+        const pg_real w = terms.centre + terms.width * (y - h) / x;
+        if (!(w >= PG_R(0.0) && w < terms.bound))
             continue;
-        const pg_real k = floor(w), t = most_log - pg_log_arrangements(k, low, m, high);
+        const pg_real k = floor(w), t = terms.most_log - pg_log_arrangements(k, low, m, high);
         if (x * (PG_R(4.0) - x) - PG_R(3.0) <= t)
             return k;
         if (x * (x - t) < one && PG_R(2.0) * log(x) <= t)
             return k;
     }
 }
-PG_INLINE pg_real pg_hypergeometric(pg_draws *d, pg_real good, pg_real bad, pg_real sample)
+PG_INLINE pg_real pg_hypergeometric(
+    pg_draws *d, pg_real good, pg_real bad, pg_real sample, pg_hrua_terms terms)
 {
     const pg_real total = good + bad;
     if (!(good >= PG_R(0.0) && bad >= PG_R(0.0) && sample >= PG_R(0.0) && sample <= total)
@@ -322,7 +336,7 @@ PG_INLINE pg_real pg_hypergeometric(pg_draws *d, pg_real good, pg_real bad, pg_r
     } else if (good == PG_R(0.0) || bad == PG_R(0.0)) {
         k = bad == PG_R(0.0) ? m : PG_R(0.0);
     } else {
-        k = pg_hrua(d, fmin(good, bad), fmax(good, bad), m);
+        k = pg_hrua(d, fmin(good, bad), fmax(good, bad), m, terms);
         if (good > bad)
             k = m - k;
     }
@@ -405,18 +419,22 @@ FUNCTIONS = {
     "wald": ("pg_wald(&d, a, b)", "wald"),
     "triangular": ("pg_triangular(&d, a, b, c)", "triangular"),
     "binomial": ("pg_binomial(&d, a, b)", "binomial"),
-    "poisson": ("pg_poisson_or_minus(&d, a)", "poisson counts"),
+    "poisson": ("pg_poisson_or_minus(&d, a, terms)", "poisson counts"),
     "geometric": ("pg_geometric(&d, a, failures)", "poisson counts"),
     "negative_binomial": (
         "pg_negative_binomial(&d, a, b)",
         "gamma poisson counts negative_binomial",
     ),
-    "hypergeometric": ("pg_hypergeometric(&d, a, b, c)", "hypergeometric"),
+    "hypergeometric": ("pg_hypergeometric(&d, a, b, c, terms)", "hypergeometric"),
     "zipf": ("pg_zipf(&d, a)", "zipf"),
     "logseries": ("pg_logseries(&d, a)", "logseries"),
 }
 # What a distribution computes from the parameters alone: once if they are numbers.
-_SETUPS = {"geometric": "const pg_real failures = pg_failures(a);"}
+_SETUPS = {
+    "geometric": "const pg_real failures = pg_failures(a);",
+    "poisson": "const pg_poisson_terms terms = pg_poisson_setup(a);",
+    "hypergeometric": "const pg_hrua_terms terms = pg_hrua_setup(a, b, c);",
+}
 WHOLE = frozenset(
     "binomial poisson geometric negative_binomial hypergeometric zipf logseries".split()
 )

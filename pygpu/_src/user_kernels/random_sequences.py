@@ -313,7 +313,8 @@ pg_real left = counts[0], rest = PG_R(0.0);
         for (pg_i64 j = 0; j < length; j++) {
             pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, &keys);
             rest -= p[j];
-            const pg_real k = pg_hypergeometric(&d, p[j], rest, left);
+            const pg_hrua_terms terms = pg_hrua_setup(p[j], rest, left);
+            const pg_real k = pg_hypergeometric(&d, p[j], rest, left, terms);
             item[j] = (pg_i64)k;
             left -= k;
         }

@@ -539,13 +539,28 @@ def draws(code: str) -> str:
 
 
 POISSON = """\
-PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
+typedef struct { pg_real limit, b, a, alpha, vr, log_mean; } pg_poisson_terms; /* of a mean */
+PG_INLINE pg_poisson_terms pg_poisson_setup(pg_real mean)
+{
+    pg_poisson_terms t = {PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0)};
+    if (mean < PG_R(10.0)) {
+        t.limit = exp(-mean);
+    } else {
+        t.b = PG_R(0.931) + PG_R(2.53) * sqrt(mean);
+        t.a = PG_R(-0.059) + PG_R(0.02483) * t.b;
+        t.alpha = PG_R(1.1239) + PG_R(1.1328) / (t.b - PG_R(3.4));
+        t.vr = PG_R(0.9277) - PG_R(3.6224) / (t.b - PG_R(2.0));
+        t.log_mean = log(mean);
+    }
+    return t;
+}
+PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean, pg_poisson_terms t)
 {
     if (!(mean > PG_R(0.0)))
         return PG_R(0.0);
     if (mean < PG_R(10.0)) { /* products of uniform numbers */
-        pg_real limit = exp(-mean), product = pg_next_unit(d), k = PG_R(0.0);
-        while (product > limit) {
+        pg_real product = pg_next_unit(d), k = PG_R(0.0);
+        while (product > t.limit) {
             product *= pg_next_unit(d);
             k += PG_R(1.0);
         }
@@ -553,18 +568,15 @@ PG_INLINE pg_real pg_poisson(pg_draws *d, pg_real mean)
     }
     /* W. Hoermann, "The transformed rejection method for generating Poisson random variables"
      * (1993), PTRS */
-    pg_real root = sqrt(mean), b = PG_R(0.931) + PG_R(2.53) * root;
-    pg_real a = PG_R(-0.059) + PG_R(0.02483) * b;
-    pg_real alpha = PG_R(1.1239) + PG_R(1.1328) / (b - PG_R(3.4));
-    pg_real vr = PG_R(0.9277) - PG_R(3.6224) / (b - PG_R(2.0)), log_mean = log(mean);
     for (;;) {
         pg_real u = pg_next_unit(d) - PG_R(0.5), v = pg_next_unit(d), us = PG_R(0.5) - fabs(u);
-        pg_real k = floor((PG_R(2.0) * a / us + b) * u + mean + PG_R(0.43));
-        if (us >= PG_R(0.07) && v <= vr)
+        pg_real k = floor((PG_R(2.0) * t.a / us + t.b) * u + mean + PG_R(0.43));
+        if (us >= PG_R(0.07) && v <= t.vr)
             return k;
         if (k < PG_R(0.0) || (us < PG_R(0.013) && v > us))
             continue;
-        if (log(v * alpha / (a / (us * us) + b)) <= -mean + k * log_mean - lgamma(k + PG_R(1.0)))
+        if (log(v * t.alpha / (t.a / (us * us) + t.b))
+            <= -mean + k * t.log_mean - lgamma(k + PG_R(1.0)))
             return k;
     }
 }
@@ -576,6 +588,7 @@ def poisson_text(code: str, in_place: bool) -> tuple[str, str]:
     numbers; *in_place*: with the means that it contains. Its arguments: the array, n, counter,
     key, the mean."""
     name = f"pg_poisson_{code}_{int(in_place)}"
+    setup = "const pg_poisson_terms terms = pg_poisson_setup(mean);"
     text = f"""\
 {draws("f64")}{POISSON}
 PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
@@ -584,11 +597,13 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
     PG_START(pg_{code}, out);
     pg_philox_keys keys;
     pg_draws_keys(&keys, k_low);
+    {"" if in_place else setup}
     PG_FOR(i, n) {{
         pg_u64 low = c_low + (pg_u64)i, high = c_high + (low < c_low ? 1 : 0);
         pg_draws d;
         pg_draws_start(&d, low, high, &keys);
-        out[i] = (pg_{code})pg_poisson(&d, {"(pg_f64)out[i]" if in_place else "mean"});
+        {f"mean = (pg_f64)out[i]; {setup}" if in_place else ""}
+        out[i] = (pg_{code})pg_poisson(&d, mean, terms);
     }}
 }}
 """
