@@ -187,9 +187,9 @@ PG_INLINE pg_real pg_stirling(pg_real k) /* the rest of Stirling's formula for l
            - xx * (PG_R(0.0007936507936507937) - xx * PG_R(0.0005952380952380953))));
 }
 /* V. Kachitvichyanukul, B. W. Schmeiser, "Binomial random variate generation" (1988), BINV */
-PG_INLINE pg_real pg_binomial_small(pg_draws *d, pg_real n, pg_real p)
+PG_INLINE pg_real pg_binomial_small(pg_draws *d, pg_real n, pg_real p, pg_real first)
 {
-    const pg_real q = PG_R(1.0) - p, first = exp(n * log1p(-p));
+    const pg_real q = PG_R(1.0) - p;
     const pg_real bound = fmin(n, n * p + PG_R(10.0) * sqrt(n * p * q + PG_R(1.0)));
     pg_real k = PG_R(0.0), share = first, u = pg_next_unit(d);
     while (u > share) {
@@ -206,22 +206,36 @@ PG_INLINE pg_real pg_binomial_small(pg_draws *d, pg_real n, pg_real p)
     return k;
 }
 /* W. Hoermann, "The generation of binomial random variates" (1993), BTRS */
-PG_INLINE pg_real pg_binomial_large(pg_draws *d, pg_real n, pg_real p)
+typedef struct { pg_real first, a, b, alpha, vr, odds; } pg_binomial_terms;
+PG_INLINE pg_binomial_terms pg_binomial_setup(pg_real n, pg_real all)
 {
-    const pg_real q = PG_R(1.0) - p, spread = sqrt(n * p * q);
-    const pg_real b = PG_R(1.15) + PG_R(2.53) * spread;
-    const pg_real a = PG_R(-0.0873) + PG_R(0.0248) * b + PG_R(0.01) * p;
-    const pg_real alpha = (PG_R(2.83) + PG_R(5.1) / b) * spread, vr = PG_R(0.92) - PG_R(4.2) / b;
-    const pg_real m = floor((n + PG_R(1.0)) * p), odds = p / q, one = PG_R(1.0), h = PG_R(0.5);
+    pg_binomial_terms t = {PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0), PG_R(0.0)};
+    const pg_real p = all > PG_R(0.5) ? PG_R(1.0) - all : all, q = PG_R(1.0) - p;
+    if (n * p < PG_R(10.0)) {
+        t.first = exp(n * log1p(-p));
+    } else {
+        const pg_real spread = sqrt(n * p * q);
+        t.b = PG_R(1.15) + PG_R(2.53) * spread;
+        t.a = PG_R(-0.0873) + PG_R(0.0248) * t.b + PG_R(0.01) * p;
+        t.alpha = (PG_R(2.83) + PG_R(5.1) / t.b) * spread;
+        t.vr = PG_R(0.92) - PG_R(4.2) / t.b;
+        t.odds = p / q;
+    }
+    return t;
+}
+PG_INLINE pg_real pg_binomial_large(pg_draws *d, pg_real n, pg_real p, pg_binomial_terms t)
+{
+    const pg_real a = t.a, b = t.b, odds = t.odds, one = PG_R(1.0), h = PG_R(0.5);
+    const pg_real m = floor((n + one) * p);
     for (;;) {
         const pg_real u = pg_next_unit(d) - h, us = h - fabs(u);
         pg_real v = pg_next_unit(d);
         const pg_real k = floor((PG_R(2.0) * a / us + b) * u + n * p + h);
         if (!(k >= PG_R(0.0) && k <= n))
             continue;
-        if (us >= PG_R(0.07) && v <= vr)
+        if (us >= PG_R(0.07) && v <= t.vr)
             return k;
-        v = log(v * alpha / (a / (us * us) + b));
+        v = log(v * t.alpha / (a / (us * us) + b));
         const pg_real log_ratio = (m + h) * log((m + one) / (odds * (n - m + one)))
             + (n + one) * log1p((k - m) / (n - k + one))
             + (k + h) * log(odds * (n - k + one) / (k + one))
@@ -230,7 +244,7 @@ PG_INLINE pg_real pg_binomial_large(pg_draws *d, pg_real n, pg_real p)
             return k;
     }
 }
-PG_INLINE pg_real pg_binomial(pg_draws *d, pg_real n, pg_real p)
+PG_INLINE pg_real pg_binomial(pg_draws *d, pg_real n, pg_real p, pg_binomial_terms terms)
 {
     if (!(n >= PG_R(0.0) && p >= PG_R(0.0) && p <= PG_R(1.0)) || isinf(n))
         return PG_R(-1.0);
@@ -238,9 +252,9 @@ PG_INLINE pg_real pg_binomial(pg_draws *d, pg_real n, pg_real p)
     const pg_real q = turned ? PG_R(1.0) - p : p;
     pg_real k = PG_R(0.0);
     if (n * q >= PG_R(10.0))
-        k = pg_binomial_large(d, n, q);
+        k = pg_binomial_large(d, n, q, terms);
     else if (n * q > PG_R(0.0))
-        k = pg_binomial_small(d, n, q);
+        k = pg_binomial_small(d, n, q, terms.first);
     return turned ? n - k : k;
 }
 """
@@ -418,7 +432,7 @@ FUNCTIONS = {
     "vonmises": ("pg_vonmises(&d, a, b)", "vonmises"),
     "wald": ("pg_wald(&d, a, b)", "wald"),
     "triangular": ("pg_triangular(&d, a, b, c)", "triangular"),
-    "binomial": ("pg_binomial(&d, a, b)", "binomial"),
+    "binomial": ("pg_binomial(&d, a, b, terms)", "binomial"),
     "poisson": ("pg_poisson_or_minus(&d, a, terms)", "poisson counts"),
     "geometric": ("pg_geometric(&d, a, failures)", "poisson counts"),
     "negative_binomial": (
@@ -431,6 +445,7 @@ FUNCTIONS = {
 }
 # What a distribution computes from the parameters alone: once if they are numbers.
 _SETUPS = {
+    "binomial": "const pg_binomial_terms terms = pg_binomial_setup(a, b);",
     "geometric": "const pg_real failures = pg_failures(a);",
     "poisson": "const pg_poisson_terms terms = pg_poisson_setup(a);",
     "hypergeometric": "const pg_hrua_terms terms = pg_hrua_setup(a, b, c);",

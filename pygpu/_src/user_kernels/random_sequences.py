@@ -295,8 +295,10 @@ pg_real left = counts[row * n_step], rest = PG_R(1.0);
             pg_real k = left;
             if (j + 1 < length) {
                 pg_draws_start(&d, position + (pg_u64)(row * length + j), stream, &keys);
-                k = share >= rest ? left : share > PG_R(0.0) ? pg_binomial(&d, left, share / rest)
-                                                            : PG_R(0.0);
+                const pg_real p_left = share / rest;
+                k = share >= rest ? left : PG_R(0.0);
+                if (share > PG_R(0.0) && share < rest)
+                    k = pg_binomial(&d, left, p_left, pg_binomial_setup(left, p_left));
             }
             item[j] = (pg_i64)k;
             left -= k;
