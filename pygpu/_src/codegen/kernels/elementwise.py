@@ -255,10 +255,11 @@ class _Kernel:
         """The complete source around a loop."""
         moved = self.arrays if vector > 1 else ()
         parameters = ", ".join([*(o.parameter for o in self.operands), *lengths, "pg_i64 n"])
+        before = block(4, " ".join(a.start for a in self.arrays), *self.before)
         return (
             f"{declarations(self.operands, moved, vector)}{self.operation.helpers}"
             f"PG_KERNEL void {kernel_name(self.operation)}({parameters})\n"
-            f"{{\n    {block(4, *(a.start for a in self.arrays), *self.before)}\n{loop}}}\n"
+            f"{{\n    {before}\n{loop}}}\n"
         )
 
 
