@@ -1,4 +1,4 @@
-# ruff: noqa: F403, F405, I001 - it wants a statement for each `as`
+# ruff: noqa: F403, F405, F821, I001 - it wants a statement for each `as`
 # Written by tools/stubs.py from the built module: `make stubs`.
 
 from . import (
@@ -38,7 +38,6 @@ from . import (
 )
 from .constants import *
 from .errors import *
-del Constants
 from ._opencl import (
     Buffer as Buffer,
     CommandQueue as CommandQueue,
@@ -226,6 +225,7 @@ from .xp import (
     from_dlpack as from_dlpack,
 )
 
+del Constants
 _Image = Image
 _Program = Program
 _enqueue_copy = enqueue_copy

@@ -645,7 +645,7 @@ def package_stub(package: Any) -> str:
     for name, home in lazy.items():
         homes.setdefault(home, []).append(name)
     lines = [
-        "# ruff: noqa: F403, F405, I001 - it wants a statement for each `as`",
+        "# ruff: noqa: F403, F405, F821, I001 - it wants a statement for each `as`",
         "# Written by tools/stubs.py from the built module: `make stubs`.",
         "",
         "from . import (",
@@ -656,13 +656,14 @@ def package_stub(package: Any) -> str:
         ),
         ")",
     ]
-    lines += ["from .constants import *", "from .errors import *", "del Constants"]
+    lines += ["from .constants import *", "from .errors import *"]
     for home in sorted(homes):
         lines.append(f"from .{home} import (")
         lines += [f"    {name} as {name}," for name in sorted(homes[home])]
         lines.append(")")
     lines += [
         "",
+        "del Constants",
         *sorted(aliases),
         "",
         "__version__: str",
