@@ -260,10 +260,20 @@ static void threads_singly(SimContext *c, const SimEntry *entry) {
     }
 }
 
+/* Runs the context's block in loops. */
+static void block_in_loops(SimContext *c, const SimEntry *entry) {
+    if (entry->regions) {
+        entry->block(c);
+        return;
+    }
+    for (c->thread.z = 0; c->thread.z < c->block_size.z; c->thread.z++)
+        entry->block(c);
+}
+
 /* Runs this many blocks in loops, from the context's on. */
 static void blocks_in_loops(SimContext *c, const SimEntry *entry, unsigned long long count) {
     c->alone = 0;
-    while (entry->block(c), --count > 0) {
+    while (block_in_loops(c, entry), --count > 0) {
         if (++c->block.x == c->grid_size.x) {
             c->block.x = 0;
             if (++c->block.y == c->grid_size.y) {

@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 11
+#define SIM_ABI 12
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -80,8 +80,9 @@ typedef struct {
     void *function;                 /* the kernel's symbol, for its name */
     /* Starts threads of the context's block until none is left; several stacks may be inside. NULL: `block` does it, one by one. */
     void (*threads)(SimContext *);
-    /* Runs all threads of the context's block in loops; NULL where threads may have to wait or be identified. Without `threads` their indices
-     * along x in the grid fit into an int, and it runs one thread if the context says so: then there is one function to compile, not two. */
+    /* Runs all threads of the context's block in loops if the kernel is in regions; otherwise those with its thread's z.
+     * NULL where threads may have to wait or be identified. Without `threads` their indices along x in the grid fit into an int, and it runs one
+     * thread if the context says so: then there is one function to compile, not two. */
     void (*block)(SimContext *);
     const unsigned *sizes;          /* sizes and alignments of the parameters, in turn [bytes] */
     unsigned n_params;
