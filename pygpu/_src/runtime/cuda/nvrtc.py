@@ -16,7 +16,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,31 +121,29 @@ def _driver_major() -> int:
     return cuda.get_driver_version() // 1000 if cuda._library() is not None else 0
 
 
-def _candidates() -> list[str]:
+def _candidates() -> Iterator[str]:
+    """Yield the files to try, best first. Folders are searched only if the linker finds none."""
     named = os.environ.get(VARIABLE)
     if named:
-        return [named]
+        yield named
+        return
     driver = _cuda()._library()
     from pygpu._src.drivers.cuda_loader import simulator_path
 
     if driver is not None and Path(driver).name == simulator_path().name:
-        return [driver]
+        yield driver
+        return
     major = _driver_major()
-    majors = sorted((13, 12, 11), key=lambda one: (one != major, -one))
-    found: list[str] = []
-    for one in majors:
+    for one in sorted((13, 12, 11), key=lambda one: (one != major, -one)):
         soname = "11.2" if one == 11 else str(one)
         if sys.platform == "win32":
             names = [f"nvrtc64_{one}0_0.dll", "nvrtc64_112_0.dll"][: 1 if one > 11 else 2]
-            found += names
-            patterns = names
         else:
-            found.append(f"libnvrtc.so.{soname}")
-            patterns = [f"libnvrtc.so.{soname}"]
+            names = [f"libnvrtc.so.{soname}"]
+        yield from names
         for folder in _library_folders():
-            for pattern in patterns:
-                found += sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-    return list(dict.fromkeys(found))
+            for name in names:
+                yield from sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 
 def _toolkits() -> list[str]:
