@@ -266,8 +266,9 @@ static void block_in_loops(SimContext *c, const SimEntry *entry) {
         entry->block(c);
         return;
     }
-    for (c->thread.z = 0; c->thread.z < c->block_size.z; c->thread.z++)
+    for (c->thread.z = 0; c->thread.z < c->block_size.z; c->thread.z++) {
         entry->block(c);
+    }
 }
 
 /* Runs this many blocks in loops, from the context's on. */

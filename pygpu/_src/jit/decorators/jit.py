@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pygpu._src.codegen.fastpath import public
+from pygpu._src.codegen.fastpath import public_functions
 from pygpu._src.util.public import publish
 
 from ..source import KernelError
@@ -73,7 +73,6 @@ class DeviceFunction:
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text
 
 
-@public
 def jit(
     function: Any = None,
     /,
@@ -109,3 +108,4 @@ def jit(
 
 
 publish(globals(), ["jit"], "pygpu")
+public_functions(globals(), ["jit"])

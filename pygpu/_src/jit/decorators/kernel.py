@@ -22,7 +22,7 @@ import numpy as np
 
 from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.fastpath import public, public_methods
+from pygpu._src.codegen.fastpath import public_functions, public_methods
 from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.backend import Backend, differ
 from pygpu._src.runtime.backends import backend_of
@@ -879,7 +879,6 @@ def as_type_of_signature(obj: Any) -> Type:
     return as_type(obj)
 
 
-@public
 def kernel(
     function: Any = None,
     /,
@@ -921,3 +920,4 @@ def kernel(
 
 
 publish(globals(), ["kernel"], "pygpu")
+public_functions(globals(), ["kernel"])
