@@ -342,3 +342,16 @@ def test_sobol(cuda):
     assert len({tuple(row) for row in numbers.tolist()}) == 40
     with pytest.raises(TypeError, match="does not support"):
         curandom.Sobol32RandomNumberGenerator().gen_uniform(3, np.uint64)
+
+
+@pytest.mark.parametrize("kind", ["normal", "rayleigh"])
+@pytest.mark.parametrize(("scale", "shift"), [(2.0**-125, 0), (-(2.0**-124), 2.0**-123), (0, 1)])
+def test_tiny_scales_keep_the_digits(side, kind, scale, shift):
+    """The kernels multiply the scale by 4e-4, with which it would be subnormal."""
+    tiny, ordinary = (side.array(np.zeros(64, np.float32)) for _ in range(2))
+    Generator("philox", [5, 6], 7).fill(tiny, kind, scale, shift if kind == "normal" else 0)
+    Generator("philox", [5, 6], 7).fill(
+        ordinary, kind, scale * 2.0**100, shift * 2.0**100 if kind == "normal" else 0
+    )
+    expected = ordinary.get() * np.float32(2.0**-100)
+    np.testing.assert_allclose(tiny.get(), expected, rtol=3e-6, atol=3e-6 * abs(scale))

@@ -19,6 +19,7 @@ from pygpu._src.runtime import kernel_cache
 from .random_source import blocks_at_once, distribution, fill_text
 
 _MASK64 = (1 << 64) - 1
+_SMALL, _LARGE = 1e-30, float(1 << 60)  # a power of two, with which products are exact
 
 
 def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
@@ -90,6 +91,10 @@ class Generator:
                 )
             scale = min(int(scale), _MASK64)
         backend, queue = array.backend, array.queue if queue is None else queue
+        if -_SMALL < scale < _SMALL:
+            is_filled = self._fill_small(array, kind, scale, shift, queue, call, wait_for)
+            if is_filled:
+                return array.events[-1] if array.events else None
         # A block has at least 4 bytes; and a launch fewer than 2**28 + 256 work-items.
         carries = (self.counter & 0xFFFFFFFF) + (array.nbytes >> 2) > 0xE0000000
         key = "filling", self.name, kind, array.dtype, carries
@@ -126,6 +131,19 @@ class Generator:
         if target is not array:
             array._copy_from(target, queue)
         return event
+
+    def _fill_small(
+        self, array: Any, kind: str, scale: Any, shift: Any, queue: Any, call: str, wait_for: Any
+    ) -> bool:
+        """Fill with larger numbers, and divide: kernels of float32 multiply the scale by less than
+        1, which would take digits of such a one. Returns whether that was necessary."""
+        if kind not in ("normal", "rayleigh") or scale == 0 or not -1 < shift < 1:
+            return False
+        if array.dtype.char not in "fF" or queue is not array.queue:
+            return False
+        self.fill(array, kind, scale * _LARGE, shift * _LARGE, queue, call, wait_for)
+        array *= np.float32(1 / _LARGE)
+        return True
 
     def _prepare(
         self, backend: Any, key: tuple[Any, ...], call: str
