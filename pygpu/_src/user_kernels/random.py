@@ -55,6 +55,13 @@ def numbers_of_block(kind: str, item: np.dtype[Any]) -> int:
     return distribution(kind, dtypes.code(item))[0]
 
 
+def _width(kind: str, scale: Any, shift: Any, call: str) -> int:
+    """Return the number of integers from *shift* on, or 2**64 - 1 for 2**64."""
+    if kind == "integer" and not 0 < int(scale) <= 1 << 64:
+        raise ValueError(f"{call}: there is no integer from {shift} to below {shift + scale}")
+    return min(int(scale), _MASK64)
+
+
 class Generator:
     """A counter-based generator. name: "philox" or "threefry". key: four 32-bit words (Philox uses
     two). counter: a 128-bit number, the next block."""
@@ -84,12 +91,7 @@ class Generator:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
         number: Any = float
         if kind in ("integer", "bounded"):
-            number = int
-            if kind == "integer" and not 0 < int(scale) <= 1 << 64:
-                raise ValueError(
-                    f"{call}: there is no integer from {shift} to below {shift + scale}"
-                )
-            scale = min(int(scale), _MASK64)
+            number, scale = int, _width(kind, scale, shift, call)
         backend, queue = array.backend, array.queue if queue is None else queue
         if -_SMALL < scale < _SMALL:
             is_filled = self._fill_small(array, kind, scale, shift, queue, call, wait_for)
