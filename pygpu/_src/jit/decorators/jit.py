@@ -107,5 +107,5 @@ def jit(
     raise KernelError(f"pygpu.jit: {function!r} is not a Python function")
 
 
-publish(globals(), ["jit"], "pygpu")
 public_functions(globals(), ["jit"])
+publish(globals(), ["jit"], "pygpu")

@@ -919,5 +919,5 @@ def kernel(
     return Kernel(inner, **given)
 
 
-publish(globals(), ["kernel"], "pygpu")
 public_functions(globals(), ["kernel"])
+publish(globals(), ["kernel"], "pygpu")
