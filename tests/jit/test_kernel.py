@@ -473,7 +473,8 @@ def test_host_arrays() -> None:
     assert a.tolist() == [0, 1, 20, 3, 40, 5, 60, 7, 80, 9]
     fixed = np.arange(3.0)
     fixed.flags.writeable = False
-    scale[1, 4](fixed, 2)
+    with pytest.raises(ValueError, match="scale: argument a: the array is read-only"):
+        scale[1, 4](fixed, 2)
     assert fixed.tolist() == [0, 1, 2]
 
 
