@@ -12,9 +12,10 @@ from .matrix_rows import STORE, each, rows_prelude
 
 _FACTOR = """\
 /* The lower triangle becomes L. Returns whether a pivot was not positive; NaN goes through, as in
-   LAPACK. */
+   LAPACK. Goes on after such a pivot: PoCL 7.1 executed a loop that is left early twice. */
 PG_INLINE int lin_cholesky(LIN_MEM lin_t *a, int n, int pitch)
 {
+    int failed = 0;
     for (int k = 0; k < n; k++) {
         LIN_FOR(i, k, n) {
             lin_t sum = a[i * pitch + k];
@@ -25,15 +26,14 @@ PG_INLINE int lin_cholesky(LIN_MEM lin_t *a, int n, int pitch)
         LIN_SYNC;
         lin_r pivot = lin_re(a[k * pitch + k]);
         LIN_SYNC;
-        if (pivot <= (lin_r)0)
-            return 1;
+        failed |= pivot <= (lin_r)0;
         pivot = sqrt(pivot);
         LIN_FOR(i, k, n) {
             a[i * pitch + k] = i == k ? lin_of(pivot) : lin_scale(a[i * pitch + k], (lin_r)1 / pivot);
         }
         LIN_SYNC;
     }
-    return 0;
+    return failed;
 }
 """
 
