@@ -73,7 +73,10 @@ def test_two_devices_of_one_context(make):
     if device.max_compute_units < 2 or not device.partition_properties:
         pytest.skip("the device cannot be partitioned in two")
     kind = cl.device_partition_property.BY_COUNTS
-    halves = device.create_sub_devices([kind, 1, 1, 0])
+    try:
+        halves = device.create_sub_devices([kind, 1, 1, 0])
+    except cl.Error as error:
+        pytest.skip(f"the device cannot be divided: {error}")
     context = cl.Context(halves)
     one, other = (xp.as_device(cl.CommandQueue(context, half)) for half in halves)
     assert one != other

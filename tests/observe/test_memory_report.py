@@ -76,8 +76,8 @@ def test_raw_memory_of_opencl(ctx):
         host = np.zeros(30, np.uint8)
         flags = pygpu.mem_flags.COPY_HOST_PTR
         other = pygpu.Buffer(ctx, flags, hostbuf=host); second = here()  # fmt: skip  # noqa: E702
-        pixels = np.zeros((8, 8), np.float32)
-        image = pygpu.image_from_array(ctx, pixels, 1); third = here()  # fmt: skip  # noqa: E702
+        pixels = np.zeros((8, 2, 4), np.float32)
+        image = pygpu.image_from_array(ctx, pixels, 4); third = here()  # fmt: skip  # noqa: E702
     found = mine()
     assert (found[line], found[second], found[third]) == ((1, 500), (1, 30), (1, 256))
     buffer.release()
