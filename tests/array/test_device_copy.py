@@ -76,6 +76,8 @@ def test_two_devices_of_one_context(make):
     try:
         halves = device.create_sub_devices([kind, 1, 1, 0])
     except cl.Error as error:
+        if error.code != cl.status_code.DEVICE_PARTITION_FAILED:
+            raise
         pytest.skip(f"the device cannot be divided: {error}")
     context = cl.Context(halves)
     one, other = (xp.as_device(cl.CommandQueue(context, half)) for half in halves)
